@@ -1,0 +1,93 @@
+"""Every deadline and limit of the program, with its unit in the name or beside it.
+
+Modules read them as attributes of a `Budgets` object that the composition root hands down, so that a test
+can run the real code over real processes with short deadlines. Pure size limits that no person would want
+to configure are module constants below.
+"""
+
+from attrs import frozen
+
+KIB = 1024
+MIB = 1024 * KIB
+
+
+@frozen(kw_only=True)
+class Budgets:
+    """Deadlines in seconds and buffer sizes in bytes; page 02 of the design gives the defaults."""
+
+    # Operation phases.
+    precheck: float = 45.0
+    interrupting: float = 10.0
+    choice: float = 300.0
+    cancelling: float = 10.0
+    stopping_step: float = 5.0
+    """One step of the ladder: quit keys or closed stdin, then SIGTERM, then SIGKILL."""
+    starting: float = 30.0
+    loading_idle: float = 60.0
+    """Without any progress; each replayed update is progress."""
+    loading_total: float = 600.0
+    rolling_back: float = 90.0
+    shutdown_grace: float = 10.0
+
+    # Agent calls outside an operation.
+    rpc: float = 30.0
+    prompt_ack: float = 1.5
+    """How long a POST of a prompt waits for a write to the agent to go through before it answers."""
+
+    # Streams.
+    scrollback_bytes: int = 2 * MIB
+    chat_log_bytes: int = 16 * MIB
+    viewer_stall: float = 10.0
+    viewer_window: int = 1 * MIB
+    """`flow=ack`: the most bytes sent and not yet acknowledged."""
+    pace_patience: float = 1.0
+    """How long the PTY reader waits for the fastest viewer before that viewer counts as stalled."""
+
+
+# Terminal stream.
+PTY_READ = 64 * KIB
+VIEWER_PIECE = 64 * KIB
+ACK_EVERY = 256 * KIB
+PACE_LEAD = 512 * KIB
+"""How far the PTY reader may be ahead of the fastest viewer; well below `scrollback_bytes`."""
+COALESCE_PAUSE = 0.004
+"""Seconds a viewer's loop rests after a piece ≥ `COALESCE_FROM`, unless `COALESCE_UNTIL` bytes wait."""
+COALESCE_FROM = 1 * KIB
+COALESCE_UNTIL = 16 * KIB
+SIZE_MIN, SIZE_MAX = 2, 1000
+"""Columns and rows are clamped to this range."""
+TITLE_CHARS = 512
+OSC_BYTES = 64 * KIB
+"""The longest OSC, DCS or APC string we follow; a longer one is passed on and not interpreted."""
+INPUT_FRAME = 1 * MIB
+
+# ACP.
+ACP_LINE = 64 * MIB
+ACP_BATCH = 64
+"""Lines handled between two checkpoints."""
+ACP_OPEN_REQUESTS = 256
+"""Requests of one agent that may wait for an answer at once; one more is refused."""
+STDERR_TAIL = 64
+"""Lines of a connector's stderr that are kept, each cut at `STDERR_LINE` characters."""
+STDERR_LINE = 2000
+LIST_PAGES = 100
+
+# Chat.
+TEXT_FIELD = 256 * KIB
+PROMPT_TEXT = 64 * KIB
+QUEUE_ITEMS = 100
+PENDING_REQUESTS = 64
+CANDIDATES = 20
+HISTORY_IDS = 8
+
+# HTTP.
+BODY_BYTES = 1 * MIB
+REQUEST_IDS = 256
+REQUEST_ID_SECONDS = 30 * 60
+LOGIN_FAILURES = 10
+LOGIN_WINDOW = 60.0
+
+# Store.
+RECORDS = 200
+STORE_FILE = 16 * MIB
+NAME_CHARS = 200
