@@ -125,7 +125,7 @@ class Transcript:
                 tool.update(line)
                 self._block(line["toolCallId"], "tool").replace(tool_text(tool))
             case "plan":
-                rows = [f"{_STATES.get(e['status'], '☐')} {e['content']}" for e in line["entries"]]
+                rows = [f"{_STATES.get(e['status'], '[ ]')} {e['content']}" for e in line["entries"]]
                 self._block(f"plan {self._turn}", "plan").replace("\n".join(rows))
             case "end":
                 self._end(line)
