@@ -1,0 +1,1 @@
+"""Composition root: builds the server from its rooms."""
