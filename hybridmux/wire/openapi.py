@@ -1,6 +1,6 @@
 """The OpenAPI document of the contract, made from the attrs types.
 
-`python -m hybridmux.wire.openapi` prints it. The page's TypeScript types are generated from it, so no type is written twice.
+`python -m hybridmux.wire.openapi` prints it; the page's TypeScript types are generated from it.
 """
 
 import sys
