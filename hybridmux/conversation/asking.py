@@ -15,7 +15,7 @@ from hybridmux.conversation.chatlog import ChatLog
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.chat import RequestAnswer
 from hybridmux.wire.convert import Json
-from hybridmux.wire.types import PermissionMode
+from hybridmux.wire.types import PermissionMode, utc_now
 
 _CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
 
@@ -37,6 +37,7 @@ class Pending:
     answered: trio.Event = field(factory=trio.Event)
     result: Json | None = None
     outcome: str = "cancelled"
+    since: str = field(factory=utc_now)
 
     def settle(self, result: Json, outcome: str) -> None:
         """The answer; the first one counts."""
@@ -82,6 +83,10 @@ class Asking:
     def open_requests(self) -> list[Json]:
         """What waits for a person."""
         return [pending.request for pending in self._pending.values()]
+
+    def waiting_since(self) -> str | None:
+        """When the oldest open request came, UTC RFC 3339."""
+        return min((pending.since for pending in self._pending.values()), default=None)
 
     def withdraw(self) -> None:
         """The turn ends: what is open is answered `cancelled`."""

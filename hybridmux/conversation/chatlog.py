@@ -6,11 +6,12 @@ once; viewers get the same bytes.
 """
 
 import secrets
+from collections.abc import Callable
 
 import orjson
 from attrs import define, field, frozen
 
-from hybridmux.acp.translate import Translator
+from hybridmux.acp.translate import Translator, config_from_result
 from hybridmux.journal import ItemJournal
 from hybridmux.wire.convert import Json
 from hybridmux.wire.types import utc_now
@@ -31,6 +32,8 @@ class Entry:
 class Facts:
     """What the events add up to, as far as the chat state shows it."""
 
+    version: int = 0
+    """Rises with each change of what the chat state shows."""
     commands: list[Json] = field(factory=list)
     plan: list[Json] = field(factory=list)
     options: list[Json] = field(factory=list)
@@ -51,6 +54,7 @@ class ChatLog:
         self.facts = Facts()
         self.turn_id: str | None = None
         """Events get it while a turn runs."""
+        self.on_append: Callable[[], None] = lambda: None
         self._translator = Translator()
         self._last_message: dict[str, str] = {}
 
@@ -66,13 +70,18 @@ class ChatLog:
         encoded = orjson.dumps(whole)
         self._note(event)
         self.journal.write(Entry(whole, encoded), len(encoded))
+        self.on_append()
 
-    def feed(self, params: Json) -> int:
-        """Writes the events of one `session/update`; returns how many there were."""
-        events = self._translator.feed(params)
-        for event in events:
+    def feed(self, params: Json) -> None:
+        """Writes the events of one `session/update`."""
+        for event in self._translator.feed(params):
             self.append(event)
-        return len(events)
+
+    def take(self, answer: Json) -> None:
+        """Writes the config options in the answer of new, load, resume or set_config_option."""
+        event = config_from_result(answer)
+        if event is not None:
+            self.append(event)
 
     def say(self, kind: str, text: str, *, level: str = "info") -> None:
         """A notice to everybody who looks."""
@@ -91,6 +100,8 @@ class ChatLog:
         return "\n".join(self.facts.agent_text.strip().splitlines()[:PREVIEW_LINES])
 
     def _note(self, event: Json) -> None:
+        if event["type"] in ("commands.set", "plan.set", "config.set", "usage.set", "info.set"):
+            self.facts.version += 1
         match event["type"]:
             case "commands.set":
                 self.facts.commands = event["commands"]

@@ -92,7 +92,7 @@ class Tui:
             await trio.sleep(press.pause)
 
     async def stop(self, *, clean: bool) -> str:
-        """Quit keys first if `clean`, then SIGTERM and SIGKILL to all its processes; returns its last text."""
+        """Quit keys if `clean`, then SIGTERM and SIGKILL to all its processes; returns its last text."""
         if clean and self.terminal.exit_code is None:
             with trio.move_on_after(self._budgets.stopping_step):
                 await self.press(self._profile.quit)

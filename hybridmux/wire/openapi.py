@@ -20,6 +20,7 @@ REQUESTS = frozenset(
         sessions.CreateSession, sessions.RenameSession, sessions.SwitchRequest, sessions.ResumeRequest,
         launch.LaunchConfigBody, launch.SupportQuery, chat.AttachmentRef, chat.PromptBody, chat.CommandBody,
         chat.QueueEdit, chat.RequestAnswer, chat.ConfigBody, chat.PermissionModeBody,
+        terminal.ClientResize,
     }
 )  # fmt: skip
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
