@@ -292,6 +292,12 @@ class HybridSession:
             assert self.chat is not None
             return self.chat.value
 
+    async def set_option(self, option_id: str, value: str | bool | None) -> None:
+        """Sets one of the agent's config options and records the value."""
+        chat = await self.connected()
+        self.log.take(await chat.set_option(option_id, "" if value is None else value))
+        await self.save(best_effort=True, config_values={**self.record.config_values, option_id: value})
+
     async def drop_sides(self) -> None:
         """Ends whatever lives, without ceremony; what cannot be ended is said in the log."""
         for close in (self.close_chat, partial(self.close_tui, clean=False)):

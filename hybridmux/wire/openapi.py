@@ -17,6 +17,7 @@ from hybridmux.wire.convert import Json, camel
 MODULES: tuple[ModuleType, ...] = (types, sessions, launch, chat, terminal)
 REQUESTS = frozenset(
     {
+        types.LoginBody,
         sessions.CreateSession, sessions.RenameSession, sessions.SwitchRequest, sessions.ResumeRequest,
         launch.LaunchConfigBody, launch.SupportQuery, chat.AttachmentRef, chat.PromptBody, chat.CommandBody,
         chat.QueueEdit, chat.RequestAnswer, chat.ConfigBody, chat.PermissionModeBody,
