@@ -1,6 +1,5 @@
 """All sessions of one server: making, finding and ending them, and the live list."""
 
-import hashlib
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -22,7 +21,7 @@ from hybridmux.conversation.sides import Plan, Sides
 from hybridmux.conversation.sizing import clamp
 from hybridmux.conversation.view import session_info
 from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound
-from hybridmux.proc.mark import ENV, Mark
+from hybridmux.proc.mark import ENV, Mark, data_hash, new_run
 from hybridmux.store.configs import Config, ConfigStore
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.sessions import (
@@ -48,11 +47,11 @@ class Run:
     @classmethod
     def of(cls, folder: Path) -> "Run":
         """A new run on a data folder."""
-        return cls(hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16], secrets.token_hex(8))
+        return cls(data_hash(folder), new_run())
 
     def mark(self, session: str) -> Mark:
         """The mark of one more process family."""
-        return Mark(data=self.data, session=session, start=self.start, run=secrets.token_hex(6))
+        return Mark(data=self.data, session=session, start=self.start, run=new_run())
 
 
 def clamped(value: int | None, default: int) -> int:

@@ -1,5 +1,6 @@
 """The HTTP face: a quart-trio app with every route, every socket and the checks before them."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from hybridmux.faces.http.viewers import Close
 from hybridmux.wire.openapi import document
 from hybridmux.wire.types import LoginBody
 
+log = logging.getLogger(__name__)
 PAGE = Path(__file__).parents[2] / "web" / "static"
 OPEN = ("/healthz", "/api/login")
 CSP = (
@@ -103,7 +105,7 @@ def _errors(app: QuartTrio) -> None:
 
     @app.errorhandler(Exception)
     async def bug(exc: Exception) -> Response:
-        app.logger.exception("request failed", exc_info=exc)
+        log.error("request failed", exc_info=exc)
         return respond(500, {"error": "the server failed; this is a bug, its log says more"})
 
 

@@ -7,7 +7,6 @@ order Host (400), Origin (403), token (401), before anything is accepted.
 
 import hashlib
 import hmac
-import secrets
 from collections import deque
 from collections.abc import Iterable
 from urllib.parse import urlsplit
@@ -122,8 +121,3 @@ class Gate:
             raise Unauthorized("that is not this server's token")
         del self._failures[address]
         return self._cookie
-
-
-def new_token() -> str:
-    """256 random bits."""
-    return secrets.token_urlsafe(32)

@@ -4,6 +4,8 @@ A chat viewer is a position in the session's chat log; the state is sent whole w
 the log is replaced (a load was committed) the viewer gets the new state, then 1013, and comes back.
 """
 
+from contextlib import suppress
+
 import orjson
 import trio
 from quart import websocket
@@ -113,10 +115,8 @@ class ListViewer:
 
     def _now(self) -> dict[tuple[str, str], bytes]:
         now = {("session", s.id): dump(info(s)) for s in self._hub.all()}
-        try:
+        with suppress(StoreUnusable):  # the list of sessions works on without the records
             now |= {("record", r.id): dump(r) for r in self._hub.shown_records()}
-        except StoreUnusable:
-            pass  # the list of sessions works on without the records
         return now
 
     async def run(self) -> None:

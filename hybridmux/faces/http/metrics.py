@@ -1,6 +1,7 @@
 """`/metrics`: a few gauges in the Prometheus text format."""
 
 import os
+from pathlib import Path
 
 import trio
 
@@ -9,8 +10,7 @@ from hybridmux.proc.spawn import live_children
 
 
 def _rss() -> int:
-    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - a read of /proc, not of a path
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def gauges(context: Context) -> dict[str, int]:
@@ -19,7 +19,7 @@ def gauges(context: Context) -> dict[str, int]:
         "hybridmux_sessions": len(context.hub.all()),
         "hybridmux_viewers": context.viewers.count,
         "hybridmux_tasks": trio.lowlevel.current_statistics().tasks_living,
-        "hybridmux_fds": len(os.listdir("/proc/self/fd")),
+        "hybridmux_fds": len(list(Path("/proc/self/fd").iterdir())),
         "hybridmux_children": live_children(),
         "process_resident_memory_bytes": _rss(),
     }

@@ -5,6 +5,7 @@ time has fallen off the journal's tail, and then it is closed with 4408 and come
 """
 
 from contextlib import suppress
+from typing import Any
 
 import orjson
 import trio
@@ -171,7 +172,7 @@ class TerminalViewer:
         try:
             value = orjson.loads(text)
             kind = frames.CLIENT_FRAMES[value["type"]]
-            frame = read(value, kind)
+            frame: Any = read(value, kind)
         except (orjson.JSONDecodeError, KeyError, TypeError, BadRequest):
             raise Close(BAD_FRAME, "not a frame of this socket") from None
         if isinstance(frame, frames.ClientResize):
