@@ -11,7 +11,7 @@ from collections.abc import Callable
 import orjson
 from attrs import define, field, frozen
 
-from hybridmux.acp.translate import Translator, config_from_result
+from hybridmux.acp.translate import Translator
 from hybridmux.journal import ItemJournal
 from hybridmux.wire.convert import Json
 from hybridmux.wire.types import utc_now
@@ -79,9 +79,19 @@ class ChatLog:
 
     def take(self, answer: Json) -> None:
         """Writes the config options in the answer of new, load, resume or set_config_option."""
-        event = config_from_result(answer)
-        if event is not None:
+        for event in self._translator.config_from_result(answer):
             self.append(event)
+
+    def user_said(self, text: str) -> None:
+        """The user's own message: no agent echoes it while live."""
+        for event in self._translator.user_message(text):
+            self.append(event)
+
+    def settle(self) -> None:
+        """A turn or a load is over: writes output that was held back; what comes next is a new message."""
+        for event in self._translator.flush():
+            self.append(event)
+        self._translator.break_run()
 
     def say(self, kind: str, text: str, *, level: str = "info") -> None:
         """A notice to everybody who looks."""
@@ -90,10 +100,6 @@ class ChatLog:
     def mark(self, kind: str) -> None:
         """A marker in the timeline."""
         self.append({"type": "marker", "kind": kind})
-
-    def break_run(self) -> None:
-        """What comes next starts a new message even if it names none."""
-        self._translator.break_run()
 
     def preview(self) -> str:
         """The first lines of the newest agent message."""

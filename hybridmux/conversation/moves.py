@@ -82,6 +82,7 @@ async def load(s: HybridSession, chat: ChatSide, session_id: str) -> ChatLog:
 
         chat.sink = sink
         fresh.take(await chat.load(session_id))
+        fresh.settle()
         chat.sink = fresh.feed
     if idle.cancelled_caught:
         raise PhaseTimeout(f"no progress for {s.budgets.loading_idle:g} s")

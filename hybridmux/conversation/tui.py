@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import trio
 
@@ -49,11 +49,13 @@ class Tui:
     async def write(self, data: bytes) -> None:
         """Input of a viewer, or of ours."""
         self._last_input = trio.current_time()
-        await self.terminal.write(data)
+        # A program that has gone takes no input; its end is told where it is waited for.
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            await self.terminal.write(data)
 
     async def watch(self, want: Callable[[TuiState], bool]) -> TuiState:
         """Waits for a state that is wanted; raises `SideFailed` when the program ends first."""
-        seen = self.terminal.version
+        seen = self.terminal.changes
         while True:
             state = self.state()
             if self.terminal.exit_code is not None:
@@ -72,7 +74,7 @@ class Tui:
         return self.state()
 
     async def _quiet(self, seconds: float) -> None:
-        seen = self.terminal.version
+        seen = self.terminal.changes
         while self.terminal.exit_code is None:
             with trio.move_on_after(seconds):
                 seen = await self.terminal.changed(seen)

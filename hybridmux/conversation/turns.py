@@ -164,15 +164,7 @@ class Turns:
     def _write_start(log: ChatLog, turn: Turn, text: str) -> None:
         log.turn_id = turn.id
         log.append({"type": "turn.start", "startedAt": turn.started_at})
-        log.break_run()
-        log.append(
-            {
-                "type": "message.append",
-                "messageId": f"user-{turn.id}",
-                "role": "user",
-                "content": {"type": "text", "text": text},
-            }
-        )
+        log.user_said(text)
 
     async def _connected(self, turn: Turn, text: str) -> ChatSide:
         """The chat side; if it had to load the conversation anew, the turn begins again in the new log."""
@@ -203,6 +195,7 @@ class Turns:
             stop, error = "cancelled", None
         self.asking.withdraw()
         log = self._host.log
+        log.settle()
         self.turn = evolve(turn, ended_at=utc_now(), stop_reason=cast("StopReason", stop))
         log.append(
             {
@@ -214,7 +207,6 @@ class Turns:
             }
         )
         log.turn_id = None
-        log.break_run()
         if stop not in GOOD_ENDS and self.queue.items:
             self.queue = evolve(self.queue, paused=True)
         self._over.set()

@@ -160,7 +160,7 @@ class TerminalViewer:
         if visible_terminal(self.session) is not self.terminal:
             raise Close(4409, "session moved: tui")
         self._apply(self.session.sizing.typed(self.sized))
-        with suppress(HybridmuxError):  # a program that has ended takes no input
+        with suppress(HybridmuxError, trio.BrokenResourceError, trio.ClosedResourceError):  # it has ended
             if isinstance(self.session, HybridSession):
                 tui = self.session.tui_now
                 if tui is not None:
