@@ -92,6 +92,18 @@ LIST_PAGES = 100
 
 # Chat.
 TEXT_FIELD = 256 * KIB
+"""One text field, and all text of one message; more is cut and marked `truncated`."""
+EVENT_TEXT = 1 * MIB
+"""All text of one event."""
+EVENT_NODES = 10_000
+"""Values inside one event's JSON (a tool's input)."""
+EVENT_DEPTH = 32
+LIST_ITEMS = 500
+"""Entries of a plan, commands, config options, values of one option, contents of one tool call."""
+MESSAGES_TRACKED = 1024
+"""Messages whose length is remembered, and tool calls that are known to have a title."""
+TOOLS_TRACKED = 64
+"""Tool calls whose streamed output is held (at most `TEXT_FIELD` each) to be added to."""
 PROMPT_TEXT = 64 * KIB
 QUEUE_ITEMS = 100
 PENDING_REQUESTS = 64
