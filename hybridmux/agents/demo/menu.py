@@ -13,7 +13,13 @@ class Menu:
     """`options` are (value, label); `escape` is what Esc means. `blocking`: the agent waits for it."""
 
     def __init__(
-        self, title: str, options: list[tuple[Any, str]], *, escape: Any, body: str = "", blocking: bool = True
+        self,
+        title: str,
+        options: list[tuple[Any, str]],
+        *,
+        escape: Any,
+        body: str = "",
+        blocking: bool = True,
     ) -> None:
         self.title = title
         self.body = body
@@ -46,7 +52,11 @@ class Menu:
         room = height - shown
         head: list[Row] = [("menu.title", clean(self.title)[:width])] if room > 0 else []
         hint: list[Row] = [("menu.hint", "enter select · esc reject"[:width])] if room > 2 else []
-        body = [("menu.body", "  " + row) for part in clean(self.body).split("\n") for row in wrap(part, width - 2)]
+        body = [
+            ("menu.body", "  " + row)
+            for part in clean(self.body).split("\n")
+            for row in wrap(part, width - 2)
+        ]
         return [*head, *(body if self.body else [])[: max(room - 1 - len(hint), 0)], *options, *hint]
 
     def _option(self, index: int, width: int) -> Row:

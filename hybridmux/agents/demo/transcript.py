@@ -85,7 +85,8 @@ class Block:
         self._done = len(self._paragraphs) - 1
         last = wrap(self._paragraphs[-1], inner) if self._paragraphs[-1] or not self._rows else []
         return [
-            (self.kind, (_MARKS[self.kind] if i == 0 else "  ") + row) for i, row in enumerate([*self._rows, *last])
+            (self.kind, (_MARKS[self.kind] if i == 0 else "  ") + row)
+            for i, row in enumerate([*self._rows, *last])
         ]
 
 
@@ -158,7 +159,9 @@ class Transcript:
 
 def tool_text(tool: Line) -> str:
     """A tool call: its title and state, and what came out of it."""
-    state = {"pending": "", "in_progress": " …", "completed": " ✓", "failed": " ✗"}.get(tool.get("status", ""), "")
+    state = {"pending": "", "in_progress": " …", "completed": " ✓", "failed": " ✗"}.get(
+        tool.get("status", ""), ""
+    )
     parts = [f"{tool.get('title', 'tool')}{state}"]
     for item in tool.get("content", []):
         if item.get("type") == "diff":

@@ -77,7 +77,11 @@ class Tui:
 
     def header(self) -> str:
         home = os.path.expanduser("~")
-        cwd = "~" + self.session.cwd[len(home) :] if self.session.cwd.startswith(home + "/") else self.session.cwd
+        cwd = (
+            "~" + self.session.cwd[len(home) :]
+            if self.session.cwd.startswith(home + "/")
+            else self.session.cwd
+        )
         return f" {self.session.id} · {cwd} · Demo agent ".ljust(1000)
 
     def conversation(self, width: int, height: int) -> View:
@@ -162,7 +166,9 @@ class Tui:
     async def _quit(self) -> None:
         if self.turn:
             self.turn.interrupt()
-            await asyncio.wait([t for t in self._tasks if t is not asyncio.current_task()], timeout=limits.QUIT_WAIT)
+            await asyncio.wait(
+                [t for t in self._tasks if t is not asyncio.current_task()], timeout=limits.QUIT_WAIT
+            )
         self.leave(0)
 
     def leave(self, status: int) -> None:
@@ -199,7 +205,10 @@ class Tui:
 
     async def _resume(self, session: str) -> None:
         if not session:
-            found = [(s.id, f"{s.title or '(empty)'}  {s.updated_at[:16]}") for s in self.store.summaries(self.session.cwd)]
+            found = [
+                (s.id, f"{s.title or '(empty)'}  {s.updated_at[:16]}")
+                for s in self.store.summaries(self.session.cwd)
+            ]
             found = [f for f in found if f[0] != self.session.id]
             if not found:
                 self.transcript.note("No other session was made in this folder.")
@@ -251,13 +260,19 @@ class Tui:
         await asyncio.sleep(limits.KEY_PAUSE)
 
     async def permit(self, tool: Line) -> str:
-        return str(await self._choose(Menu("Run this command?", APPROVAL, escape="reject", body=f"$ {tool['title']}")))
+        return str(
+            await self._choose(
+                Menu("Run this command?", APPROVAL, escape="reject", body=f"$ {tool['title']}")
+            )
+        )
 
     async def fill(self, message: str, schema: Line) -> Line | None:
         content: Line = {}
         for name, field in schema["properties"].items():
             required = name in schema.get("required", [])
-            answer = await self._field(f"{message}: {field.get('description', name)}", field, required=required)
+            answer = await self._field(
+                f"{message}: {field.get('description', name)}", field, required=required
+            )
             if answer is CANCELLED:
                 return {"action": "cancel"}
             if answer is not None:
