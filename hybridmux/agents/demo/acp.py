@@ -51,6 +51,7 @@ class Agent:
             task = asyncio.ensure_future(self._answer(message))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
+            await asyncio.sleep(0)  # each is begun before the next is looked at, the end of stdin included
         await self._breaker.at_quit()
         if self._breaker.hung or any(o.turn and o.turn.hung for o in self._open.values()):
             await asyncio.Event().wait()
