@@ -3,10 +3,13 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from tests.demo.acp_client import COMMAND, AcpClient
+from hybridmux.agents.demo.session import Session, fresh_id
+from hybridmux.agents.demo.store import Store, now
+from tests.demo.acp_client import COMMAND, AcpClient, content
 from tests.demo.pty_driver import Tty
 
 
@@ -50,6 +53,22 @@ def tui(environ, place):
     yield start
     for terminal in terminals:
         terminal.end()
+
+
+@pytest.fixture
+def talk(environ, place):
+    """`talk("one", "two")` puts a conversation with these turns into the store and answers its id."""
+
+    def store(*texts):
+        session = Session.new(Store(Path(environ["HYBRIDMUX_DEMO_HOME"])), str(place))
+        for text in texts:
+            session.begin(content(text))
+            session.record({"type": "agent", "messageId": fresh_id("msg"), "text": f"echo: {text}"})
+            session.record({"type": "end", "stopReason": "end_turn", "at": now()})
+        session.close()
+        return session.id
+
+    return store
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ class Tty:
         self.screen = pyte.Screen(cols, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
+        self.home = environ["HYBRIDMUX_DEMO_HOME"]
         self.child = pexpect.spawn(
             COMMAND[0],
             [*COMMAND[1:], "tui", *arguments],
