@@ -50,7 +50,8 @@ class Tty:
         end = time.monotonic() + seconds
         while not condition():
             more = self.take()
-            assert (more or condition()) and time.monotonic() < end, f"waited in vain, screen:\n{self.text()}"
+            in_time = time.monotonic() < end and (more or condition())
+            assert in_time, f"waited in vain, screen:\n{self.text()}"
 
     def text(self):
         return "\n".join(row.rstrip() for row in self.screen.display).rstrip()

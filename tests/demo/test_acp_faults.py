@@ -25,7 +25,7 @@ MOMENTS = list(METHODS)
 
 @pytest.fixture
 def at(acp, talk):
-    """`at("load", "exit")` starts an agent with that fault and sends what triggers it; answers client and id."""
+    """`at("load", "exit")` starts an agent with that fault and triggers it; answers client and request id."""
 
     def start(moment, fault):
         session = talk("before")

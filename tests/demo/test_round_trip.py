@@ -1,5 +1,9 @@
 """One conversation that moves: TUI, ACP, TUI, ACP on the same store."""
 
+import pytest
+
+from tests.demo.acp_client import Answered
+
 
 def users(talk):
     return [message["text"] for message in talk["messages"] if message["role"] == "user"]
@@ -59,10 +63,6 @@ def test_an_interrupted_turn_moves_with_its_partial_answer(tui, acp):
 
 
 def test_the_lock_of_a_running_tui_keeps_the_chat_out(tui, acp):
-    import pytest
-
-    from tests.demo.acp_client import Answered
-
     terminal = tui()
     terminal.prompt("mine")
     session = terminal.reports()[-1]["session"]

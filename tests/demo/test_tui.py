@@ -2,12 +2,14 @@
 
 import os
 import signal
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from hybridmux.agents.demo.store import new_id
-from tests.demo.acp_client import wait_for
+from tests.demo.acp_client import COMMAND, wait_for
 
 ESC, CTRL_C, CTRL_D = "\x1b", "\x03", "\x04"
 
@@ -110,7 +112,7 @@ def test_interrupting_a_command_kills_it(tui, place):
     terminal.until(lambda: (place / "pid").exists() and (place / "pid").read_text().endswith("\n"))
     terminal.type(ESC)
     terminal.says(state="idle")
-    wait_for(lambda: not os.path.exists(f"/proc/{(place / 'pid').read_text().strip()}"))
+    wait_for(lambda: not Path("/proc", (place / "pid").read_text().strip()).exists())
 
 
 @pytest.mark.parametrize("quit_keys", [CTRL_C, CTRL_D, "/quit\r"])
@@ -412,10 +414,6 @@ def test_modes(tui):
 
 
 def test_it_needs_a_terminal(environ, place):
-    import subprocess
-
-    from tests.demo.acp_client import COMMAND
-
     done = subprocess.run(
         [*COMMAND, "tui"], env=environ, cwd=place, input=b"", capture_output=True, check=False
     )
