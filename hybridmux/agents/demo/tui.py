@@ -70,7 +70,7 @@ class Tui:
                 talk = talk.without_last_turn()
             for item in talk.items:
                 self.transcript.apply(item)
-        else:
+        if not self.transcript.blocks:
             self._note("Say something, or /help.", "notice")
 
     def header(self) -> str:
