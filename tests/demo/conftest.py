@@ -1,8 +1,10 @@
 """A store of its own for each test, and programs that are ended whatever happens."""
 
+import itertools
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,8 @@ def tui(environ, place):
 def talk(environ, place):
     """`talk("one", "two")` puts a conversation with these turns into the store and answers its id."""
 
+    stamps = itertools.count(time.time_ns(), 1_000_000)  # apart, though the clock of files ticks slowly
+
     def store(*texts):
         session = Session.new(Store(Path(environ["HYBRIDMUX_DEMO_HOME"])), str(place))
         for text in texts:
@@ -66,6 +70,8 @@ def talk(environ, place):
             session.record({"type": "agent", "messageId": fresh_id("msg"), "text": f"echo: {text}"})
             session.record({"type": "end", "stopReason": "end_turn", "at": now()})
         session.close()
+        stamp = next(stamps)
+        os.utime(Path(environ["HYBRIDMUX_DEMO_HOME"]) / f"{session.id}.jsonl", ns=(stamp, stamp))
         return session.id
 
     return store

@@ -72,6 +72,7 @@ class Tui:
                 self.transcript.apply(item)
         if not self.transcript.blocks:
             self._note("Say something, or /help.", "notice")
+        self._changed()
 
     def header(self) -> str:
         home = f"{Path.home()}/"
