@@ -156,12 +156,22 @@ class Client:
     ) -> AsyncIterator[trio_websocket.WebSocketConnection]:
         """A WebSocket with the bearer header."""
         sent = {"Authorization": f"Bearer {self.token}"} | (headers or {})
-        async with trio_websocket.open_websocket(
-            self.host, self.port, path, use_ssl=False, subprotocols=subprotocols,
-            extra_headers=[(k, v.encode()) for k, v in sent.items() if v is not None], max_message_size=64 * 2**20,
-            message_queue_size=16,
-        ) as ws:  # fmt: skip
+        # The stream is ours, so that it is closed however the conversation on it ends.
+        async with await trio.open_tcp_stream(self.host, self.port) as stream, trio.open_nursery() as nursery:
+            ws = await trio_websocket.wrap_client_stream(
+                nursery,
+                stream,
+                f"{self.host}:{self.port}",
+                path,
+                subprotocols=subprotocols,
+                extra_headers=[(k, v.encode()) for k, v in sent.items() if v is not None],
+                max_message_size=64 * 2**20,
+                message_queue_size=16,
+            )
             yield ws
+            with trio.move_on_after(2):
+                await ws.aclose()
+            nursery.cancel_scope.cancel()
 
     @asynccontextmanager
     async def terminal(
@@ -370,7 +380,7 @@ async def serving(
     kept = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
     whole = {**kept, "HOME": str(home), "HYBRIDMUX_DEMO_HOME": str(home / "demo"), **(env or {})}
     with stderr.open("a") as err:
-        process = subprocess.Popen(argv, env=whole, stdout=subprocess.PIPE, stderr=err, text=True)
+        process = subprocess.Popen(argv, env=whole, stdout=subprocess.PIPE, stderr=err, text=True)  # noqa: ASYNC220 - a test, and quick
     try:
         line = await trio.to_thread.run_sync(process.stdout.readline)
         found = _READY.match(line)
