@@ -42,6 +42,8 @@ class Budgets:
     """`flow=ack`: the most bytes sent and not yet acknowledged."""
     pace_patience: float = 1.0
     """How long the PTY reader waits for the fastest viewer before that viewer counts as stalled."""
+    input_stall: float = 10.0
+    """How long typed input may wait for a program that does not read it."""
 
 
 # Terminal stream.
@@ -59,6 +61,22 @@ SIZE_MIN, SIZE_MAX = 2, 1000
 TITLE_CHARS = 512
 OSC_BYTES = 64 * KIB
 """The longest OSC, DCS or APC string we follow; a longer one is passed on and not interpreted."""
+SAFE_GRID = 4 * KIB
+"""One safe position to start reading from is remembered for each so many bytes."""
+DRAIN_BYTES = 256 * KIB
+"""The most that is read in one go when the program has exited; more than a PTY can hold."""
+SCREEN_AHEAD = 64 * KIB
+"""Output not yet drawn on the screen model at which it is caught up unasked."""
+SCREEN_BEHIND = 1 * MIB
+"""Output not yet drawn beyond which the screen model skips to what is near the end."""
+SCREEN_NEAR = 32 * KIB
+"""What is drawn of a flood that the model has skipped anyway."""
+SCREEN_PAUSE = 0.05
+"""Seconds the screen model waits before it catches up unasked: time for a flood to show."""
+SCREEN_REST = 3.0
+"""Catching up unasked rests so many times as long as it works: a quarter of a core at most."""
+SCREEN_SLICE = 4 * KIB
+"""Bytes the screen model draws between two checkpoints."""
 INPUT_FRAME = 1 * MIB
 
 # ACP.
@@ -74,6 +92,18 @@ LIST_PAGES = 100
 
 # Chat.
 TEXT_FIELD = 256 * KIB
+"""One text field, and all text of one message; more is cut and marked `truncated`."""
+EVENT_TEXT = 1 * MIB
+"""All text of one event."""
+EVENT_NODES = 10_000
+"""Values inside one event's JSON (a tool's input)."""
+EVENT_DEPTH = 32
+LIST_ITEMS = 500
+"""Entries of a plan, commands, config options, values of one option, contents of one tool call."""
+MESSAGES_TRACKED = 1024
+"""Messages whose length is remembered, and tool calls that are known to have a title."""
+TOOLS_TRACKED = 64
+"""Tool calls whose streamed output is held (at most `TEXT_FIELD` each) to be added to."""
 PROMPT_TEXT = 64 * KIB
 QUEUE_ITEMS = 100
 PENDING_REQUESTS = 64

@@ -66,3 +66,10 @@ ensure_page() {
     stamped page "${sources[@]}"
   fi
 }
+
+ensure_browser() {
+  export CHROMIUM="${CHROMIUM:-$(command -v chromium || true)}"
+  [ -n "$CHROMIUM" ] && return
+  debian chromium fonts-dejavu-core
+  CHROMIUM=$(command -v chromium)
+}

@@ -1,6 +1,6 @@
 """The OpenAPI document of the contract, made from the attrs types.
 
-`python -m hybridmux.wire.openapi` prints it. The page's TypeScript types are generated from it, so no type is written twice.
+`python -m hybridmux.wire.openapi` prints it; the page's TypeScript types are generated from it.
 """
 
 import sys
@@ -17,9 +17,11 @@ from hybridmux.wire.convert import Json, camel
 MODULES: tuple[ModuleType, ...] = (types, sessions, launch, chat, terminal)
 REQUESTS = frozenset(
     {
+        types.LoginBody,
         sessions.CreateSession, sessions.RenameSession, sessions.SwitchRequest, sessions.ResumeRequest,
         launch.LaunchConfigBody, launch.SupportQuery, chat.AttachmentRef, chat.PromptBody, chat.CommandBody,
         chat.QueueEdit, chat.RequestAnswer, chat.ConfigBody, chat.PermissionModeBody,
+        terminal.ClientResize,
     }
 )  # fmt: skip
 _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}

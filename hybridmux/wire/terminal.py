@@ -59,11 +59,12 @@ class Pong:
 
 @frozen(kw_only=True)
 class ClientResize:
-    """The viewer's size; it becomes the owner of the size."""
+    """The viewer's size. It is applied if the viewer owns the size, nobody does, or `own` asks for it."""
 
     type: Literal["resize"]
     cols: int
     rows: int
+    own: bool = False
 
 
 @frozen(kw_only=True)

@@ -62,3 +62,10 @@ class ErrorBody:
 def utc_now() -> str:
     """Now as UTC RFC 3339 with milliseconds and `Z`."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@frozen(kw_only=True)
+class LoginBody:
+    """The server's token, for a cookie."""
+
+    token: str

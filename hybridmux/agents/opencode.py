@@ -1,0 +1,104 @@
+"""opencode: screen rules for the turn, `session/list` and the farewell line for identity.
+
+Measured with opencode-ai 1.18.33: it has no process registry, no lock and sends no state reports. It leaves
+18 MB in the temp folder at each start, so each start gets its own.
+"""
+
+import re
+
+from hybridmux.agents.launch import ArgRules, Launch, Option
+from hybridmux.agents.profile import Look, Press, Profile, TuiState
+
+_READY = re.compile(r"ctrl\+p commands|esc (again to )?interrupt")
+_RUNNING = re.compile(r"esc (again to )?interrupt")
+_ASKING = re.compile(r"Permission required")
+_FAREWELL = re.compile(r"opencode -s (ses_\w+)")
+_TROUBLE = re.compile(r"^.*Error: Session not found.*$", re.MULTILINE)
+
+
+def observe(look: Look) -> TuiState:
+    """Reads the screen; before the first full paint nothing is known."""
+    trouble = _TROUBLE.search(look.screen)
+    if trouble:
+        return TuiState(trouble=trouble[0].strip())
+    if _ASKING.search(look.screen):
+        return TuiState(turn="asking", ready=True)
+    if _RUNNING.search(look.screen):
+        return TuiState(turn="running", ready=True)
+    if _READY.search(look.screen):
+        return TuiState(turn="idle", ready=True)
+    return TuiState()
+
+
+def farewell(text: str) -> str | None:
+    """The id in the `Continue  opencode -s …` line."""
+    found = _FAREWELL.findall(text)
+    return found[-1] if found else None
+
+
+def _acp(launch: Launch) -> tuple[str, ...]:
+    return (launch.program, "acp")
+
+
+_SESSION = Option(value=True, refuse="session_arg")
+_VALUE = Option(value=True)
+
+PROFILE = Profile(
+    name="opencode",
+    title="OpenCode",
+    args=ArgRules(
+        executables=frozenset({"opencode"}),
+        options={
+            "-s": _SESSION,
+            "--session": _SESSION,
+            "-c": Option(refuse="session_arg"),
+            "--continue": Option(refuse="session_arg"),
+            "--fork": Option(refuse="session_arg"),
+            "-m": _VALUE,
+            "--model": _VALUE,
+            "--agent": _VALUE,
+            "--log-level": _VALUE,
+            "--print-logs": Option(),
+            "--prompt": Option(value=True, resume=False),
+            "-h": Option(refuse="non_interactive"),
+            "--help": Option(refuse="non_interactive"),
+            "-v": Option(refuse="non_interactive"),
+            "--version": Option(refuse="non_interactive"),
+        },
+        subcommands=frozenset(
+            {
+                "acp",
+                "agent",
+                "attach",
+                "auth",
+                "completion",
+                "debug",
+                "export",
+                "github",
+                "import",
+                "mcp",
+                "models",
+                "pr",
+                "providers",
+                "run",
+                "serve",
+                "session",
+                "stats",
+                "uninstall",
+                "upgrade",
+                "web",
+            }
+        ),
+        positional="directory_arg",
+    ),
+    acp_argv=_acp,
+    resume_args=lambda session_id: ("--session", session_id),
+    observe=observe,
+    interrupt=(Press(b"\x1b", pause=0.4), Press(b"\x1b")),
+    dismiss=(Press(b"\x1b"),),
+    quit=(Press(b"\x03"),),
+    farewell=farewell,
+    identity="list",
+    own_temp=True,
+    quiet=0.5,
+)

@@ -1,0 +1,172 @@
+"""The chat side over a real connector: its calls, with the agent's failures as `SideFailed`."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+import trio
+
+from hybridmux.acp.connector import Connector, ConnectorSpec, open_connector
+from hybridmux.acp.messages import describe, is_active_writer, is_auth_required
+from hybridmux.budgets import Budgets
+from hybridmux.conversation.sides import (
+    Abilities,
+    Asker,
+    AuthRequired,
+    OccupiedElsewhere,
+    Plan,
+    PromptOutcome,
+    SessionUnknown,
+    SideFailed,
+    Summary,
+)
+from hybridmux.conversation.tui import own_temp
+from hybridmux.errors import HybridmuxError
+from hybridmux.proc.mark import Mark
+from hybridmux.wire.chat import PromptCapabilities
+from hybridmux.wire.convert import Json
+
+_UNKNOWN = -32002
+
+
+@contextmanager
+def _blame() -> Iterator[None]:
+    """The connector's errors as ours, by what they mean."""
+    try:
+        yield
+    except SideFailed:
+        raise
+    except HybridmuxError as exc:
+        kind = SideFailed
+        if is_auth_required(exc):
+            kind = AuthRequired
+        elif is_active_writer(exc):
+            kind = OccupiedElsewhere
+        elif getattr(exc, "code", None) == _UNKNOWN:
+            kind = SessionUnknown
+        raise kind(describe(exc)) from exc
+
+
+class AcpSide:
+    """One connector; it is also the handler of what the agent sends."""
+
+    def __init__(self, budgets: Budgets) -> None:
+        self.abilities = Abilities()
+        self.sink: Callable[[Json], None] = lambda _: None
+        self.asker: Asker | None = None
+        self._budgets = budgets
+        self._connector: Connector | None = None
+        self._session: str | None = None
+
+    # --- what the agent sends ---
+
+    def on_update(self, params: Json) -> None:
+        """A `session/update`; those of other sessions (sub-agents) have no place in this timeline."""
+        if params.get("sessionId") in (self._session, None):
+            self.sink(params)
+
+    async def on_permission(self, params: Json) -> Json:
+        """`session/request_permission`, from this session or a sub-agent's."""
+        return await self.asker.permission(params) if self.asker else {"outcome": {"outcome": "cancelled"}}
+
+    async def on_elicitation(self, params: Json) -> Json:
+        """`elicitation/create`."""
+        return await self.asker.form(params) if self.asker else {"action": "cancel"}
+
+    # --- what we ask ---
+
+    async def begin(self, connector: Connector) -> None:
+        """`initialize`."""
+        self._connector = connector
+        with _blame():
+            result = await connector.initialize()
+        self.abilities = Abilities(
+            load=result.can_load,
+            resume=result.can_resume,
+            close=result.can_close,
+            steering=result.steering,
+            prompt=PromptCapabilities(image=result.image, embedded_context=result.embedded_context),
+        )
+
+    @property
+    def _wire(self) -> Connector:
+        assert self._connector is not None
+        return self._connector
+
+    async def sessions(self) -> list[Summary]:
+        """Every agent session of the folder."""
+        with _blame():
+            found = await self._wire.list_sessions()
+        return [Summary(session_id=s.session_id, title=s.title or "", updated_at=s.updated_at) for s in found]
+
+    async def new(self) -> tuple[str, Json]:
+        """A new agent session."""
+        with _blame():
+            session_id, answer = await self._wire.new_session()
+        self._session = session_id
+        return session_id, answer
+
+    async def load(self, session_id: str) -> Json:
+        """Opens an agent session with its history."""
+        self._session = session_id
+        with _blame():
+            return await self._wire.load_session(session_id)
+
+    async def resume(self, session_id: str) -> Json:
+        """Opens an agent session without its history."""
+        self._session = session_id
+        with _blame():
+            return await self._wire.resume_session(session_id)
+
+    async def prompt(self, blocks: list[Json]) -> PromptOutcome:
+        """One turn."""
+        with _blame():
+            result = await self._wire.prompt(blocks)
+        return PromptOutcome(stop_reason=result.stop_reason, usage=result.usage)
+
+    async def cancel(self) -> None:
+        """`session/cancel`."""
+        with _blame():
+            await self._wire.cancel()
+
+    async def set_option(self, option_id: str, value: str | bool) -> Json:
+        """`session/set_config_option`."""
+        with _blame():
+            with trio.move_on_after(self._budgets.rpc):
+                return await self._wire.set_config_option(option_id, value)
+            raise SideFailed("the agent did not answer in time")
+
+    async def stop(self) -> None:
+        """Closes and ends it; proved gone when this returns. Raises `SideFailed` if something survives."""
+        if self._session is not None and self.abilities.close and not self._wire.closed.is_set():
+            with trio.move_on_after(self._budgets.stopping_step), suppress(HybridmuxError):
+                # it is about to end anyway
+                await self._wire.close_session()
+        report = await self._wire.stop()
+        if report.survivors:
+            raise SideFailed(f"these processes did not end: {', '.join(report.survivors)}")
+
+    async def kill(self) -> None:
+        """Ends it without ceremony."""
+        await self._wire.kill()
+
+    async def ended(self) -> str:
+        """Waits for the connector's end and says why."""
+        return await self._wire.wait_closed()
+
+
+@asynccontextmanager
+async def open_chat(plan: Plan, mark: Mark, budgets: Budgets) -> AsyncIterator[AcpSide]:
+    """A connector that has answered `initialize`; raises `SideFailed`."""
+    argv = plan.launch.wrapped(plan.profile.acp_argv(plan.launch))
+    side = AcpSide(budgets)
+    async with own_temp(plan) as env:
+        spec = ConnectorSpec(argv=tuple(argv), cwd=plan.cwd, env=env)
+        opened = open_connector(spec, mark=mark, handler=side, budgets=budgets)
+        with _blame():
+            connector = await opened.__aenter__()
+        try:
+            await side.begin(connector)
+            yield side
+        finally:
+            with trio.CancelScope(shield=True):
+                await opened.__aexit__(None, None, None)

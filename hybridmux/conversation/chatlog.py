@@ -1,0 +1,139 @@
+"""The chat log: one generation of normalised events in a journal, and the facts they add up to.
+
+A log is written by the translation of `session/update`s and by our own events (turns, requests, notices,
+markers). A `session/load` fills a fresh log that nobody sees until it is committed. Events are encoded
+once; viewers get the same bytes.
+"""
+
+import secrets
+from collections.abc import Callable
+
+import orjson
+from attrs import define, field, frozen
+
+from hybridmux.acp.translate import Translator
+from hybridmux.journal import ItemJournal
+from hybridmux.wire.convert import Json
+from hybridmux.wire.types import utc_now
+
+PREVIEW_LINES = 3
+PREVIEW_CHARS = 600
+
+
+@frozen
+class Entry:
+    """One event and its encoded form."""
+
+    event: Json
+    encoded: bytes
+
+
+@define
+class Facts:
+    """What the events add up to, as far as the chat state shows it."""
+
+    version: int = 0
+    """Rises with each change of what the chat state shows."""
+    commands: list[Json] = field(factory=list)
+    plan: list[Json] = field(factory=list)
+    options: list[Json] = field(factory=list)
+    usage: Json | None = None
+    title: str | None = None
+    user_texts: list[str] = field(factory=list)
+    """The newest user messages, for checking a replay; bounded."""
+    agent_text: str = ""
+    """The newest agent message, cut; for the preview."""
+
+
+class ChatLog:
+    """One generation."""
+
+    def __init__(self, limit: int) -> None:
+        self.generation = secrets.token_urlsafe(9)
+        self.journal: ItemJournal[Entry] = ItemJournal(limit)
+        self.facts = Facts()
+        self.turn_id: str | None = None
+        """Events get it while a turn runs."""
+        self.on_append: Callable[[], None] = lambda: None
+        self._translator = Translator()
+        self._last_message: dict[str, str] = {}
+
+    @property
+    def truncated(self) -> bool:
+        """Whether earlier events fell to the byte limit."""
+        return self.journal.tail > 1
+
+    def append(self, event: Json) -> None:
+        """Writes one event of ours or of the translation; adds `seq`, `at` and `turnId`."""
+        turn = {"turnId": self.turn_id} if self.turn_id else {}
+        whole = {**event, "seq": self.journal.end, "at": utc_now(), **turn}
+        encoded = orjson.dumps(whole)
+        self._note(event)
+        self.journal.write(Entry(whole, encoded), len(encoded))
+        self.on_append()
+
+    def feed(self, params: Json) -> None:
+        """Writes the events of one `session/update`."""
+        for event in self._translator.feed(params):
+            self.append(event)
+
+    def take(self, answer: Json) -> None:
+        """Writes the config options in the answer of new, load, resume or set_config_option."""
+        for event in self._translator.config_from_result(answer):
+            self.append(event)
+
+    def user_said(self, text: str) -> None:
+        """The user's own message: no agent echoes it while live."""
+        for event in self._translator.user_message(text):
+            self.append(event)
+
+    def settle(self) -> None:
+        """A turn or a load is over: writes output that was held back; what comes next is a new message."""
+        for event in self._translator.flush():
+            self.append(event)
+        self._translator.break_run()
+
+    def say(self, kind: str, text: str, *, level: str = "info") -> None:
+        """A notice to everybody who looks."""
+        self.append({"type": "notice", "level": level, "code": kind, "text": text})
+
+    def mark(self, kind: str) -> None:
+        """A marker in the timeline."""
+        self.append({"type": "marker", "kind": kind})
+
+    def preview(self) -> str:
+        """The first lines of the newest agent message."""
+        return "\n".join(self.facts.agent_text.strip().splitlines()[:PREVIEW_LINES])
+
+    def _note(self, event: Json) -> None:
+        if event["type"] in ("commands.set", "plan.set", "config.set", "usage.set", "info.set"):
+            self.facts.version += 1
+        match event["type"]:
+            case "commands.set":
+                self.facts.commands = event["commands"]
+            case "plan.set":
+                self.facts.plan = event["entries"]
+            case "config.set":
+                self.facts.options = event["options"]
+            case "usage.set":
+                self.facts.usage = event["usage"]
+            case "info.set" if event.get("title"):
+                self.facts.title = event["title"]
+            case "message.append":
+                self._note_message(event)
+
+    def _note_message(self, event: Json) -> None:
+        role, text = event["role"], event["content"].get("text") or ""
+        is_new = self._last_message.get(role) != event["messageId"]
+        self._last_message[role] = event["messageId"]
+        if role == "agent":
+            self.facts.agent_text = ("" if is_new else self.facts.agent_text)[:PREVIEW_CHARS] + text[
+                :PREVIEW_CHARS
+            ]
+        elif role == "user":
+            texts = self.facts.user_texts
+            if is_new:
+                texts.append(text)
+                del texts[:-8]
+            else:
+                texts[-1] += text

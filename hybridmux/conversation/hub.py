@@ -1,0 +1,374 @@
+"""All sessions of one server: making, finding and ending them, and the live list."""
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import trio
+from attrs import frozen
+
+from hybridmux.agents.launch import Launch, Refusal
+from hybridmux.agents.registry import Registry
+from hybridmux.budgets import NAME_CHARS, Budgets
+from hybridmux.conversation import lifecycle, switch
+from hybridmux.conversation.bell import Bell
+from hybridmux.conversation.moves import reconnect
+from hybridmux.conversation.phases import Step
+from hybridmux.conversation.session import HybridSession
+from hybridmux.conversation.shell import ShellSession
+from hybridmux.conversation.sides import Plan, Sides
+from hybridmux.conversation.sizing import clamp
+from hybridmux.conversation.view import session_info
+from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound
+from hybridmux.proc.mark import ENV, Mark, data_hash, new_run
+from hybridmux.store.configs import Config, ConfigStore
+from hybridmux.store.records import Record, RecordStore
+from hybridmux.wire.sessions import (
+    CreateSession,
+    HybridRecord,
+    ResumeRequest,
+    SessionInfo,
+    SwitchRequest,
+    SwitchResult,
+)
+from hybridmux.wire.types import utc_now
+
+Session = HybridSession | ShellSession
+
+
+@frozen
+class Run:
+    """This run of the server: what marks its processes."""
+
+    data: str
+    start: str
+
+    @classmethod
+    def of(cls, folder: Path) -> "Run":
+        """A new run on a data folder."""
+        return cls(data_hash(folder), new_run())
+
+    def mark(self, session: str) -> Mark:
+        """The mark of one more process family."""
+        return Mark(data=self.data, session=session, start=self.start, run=new_run())
+
+
+def clamped(value: int | None, default: int) -> int:
+    """A number of columns or rows within the bounds."""
+    return default if value is None else clamp(value)
+
+
+def checked_name(name: str) -> str:
+    """A name without control characters; raises `BadRequest`."""
+    if len(name) > NAME_CHARS or any(ord(char) < 32 for char in name):
+        raise BadRequest(f"name must have at most {NAME_CHARS} characters and no control characters")
+    return name.strip()
+
+
+class Hub:
+    """The sessions. One nursery carries them all; each ends for itself."""
+
+    def __init__(
+        self,
+        *,
+        sides: Sides,
+        registry: Registry,
+        records: RecordStore,
+        configs: ConfigStore,
+        budgets: Budgets,
+        run: Run,
+        environ: Mapping[str, str],
+    ) -> None:
+        self.registry, self.records, self.configs = registry, records, configs
+        self.budgets = budgets
+        self.bell = Bell()
+        self._sides, self._run = sides, run
+        self._environ = {key: value for key, value in environ.items() if key != ENV}
+        self._sessions: dict[str, Session] = {}
+        self._nursery: trio.Nursery | None = None
+        self._busy: set[str] = set()
+        """Records that are being resumed or removed."""
+        self.closing = False
+
+    async def serve(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Carries the sessions until cancelled."""
+        async with trio.open_nursery() as self._nursery:
+            task_status.started()
+            await trio.sleep_forever()
+
+    async def shut_down(self) -> None:
+        """Ends every session within the grace period; what is left then goes with the nursery."""
+        self.closing = True
+        with trio.move_on_after(self.budgets.shutdown_grace):
+            async with trio.open_nursery() as nursery:
+                for session in self._sessions.values():
+                    if isinstance(session, HybridSession):
+                        nursery.start_soon(lifecycle.shut_down, session)
+                    else:
+                        session.over.set()
+
+    # --- finding ---
+
+    def all(self) -> list[Session]:
+        """Every session of the list, oldest first."""
+        return list(self._sessions.values())
+
+    def get(self, session_id: str) -> Session:
+        """One session; raises `NotFound`."""
+        try:
+            return self._sessions[session_id]
+        except KeyError:
+            raise NotFound(f"there is no session {session_id}") from None
+
+    def hybrid(self, session_id: str) -> HybridSession:
+        """One hybrid session; raises `NotFound`."""
+        session = self.get(session_id)
+        if not isinstance(session, HybridSession):
+            raise NotFound(f"session {session_id} is an ordinary terminal")
+        return session
+
+    def infos(self) -> list[SessionInfo]:
+        """The list as clients see it."""
+        return [info(session) for session in self._sessions.values()]
+
+    def shown_records(self) -> list[HybridRecord]:
+        """Every record as clients see it, newest first; raises `StoreUnusable`."""
+        return [self.shown(record) for record in self.records.all()]
+
+    def shown(self, record: Record) -> HybridRecord:
+        """One record as clients see it; a running session's title is the one it shows."""
+        return record.shown(config_missing=not self.configs.has(record.config_id))
+
+    def _taken_by_others(self, session_id: str) -> frozenset[str]:
+        return frozenset(
+            s.record.agent_session_id
+            for s in self._sessions.values()
+            if isinstance(s, HybridSession)
+            and s.id != session_id
+            and s.state == "active"
+            and s.record.agent_session_id is not None
+        )
+
+    # --- making ---
+
+    async def create(self, wanted: CreateSession) -> Session:
+        """A new session from a launch config, or an ordinary terminal from a command."""
+        if (wanted.config_id is None) == (wanted.cmd is None):
+            raise BadRequest("give either configId or cmd")
+        if self.closing:
+            raise Conflict("the server is stopping")
+        if wanted.config_id is None:
+            if wanted.start_side is not None:
+                raise BadRequest("startSide is for hybrid launch configs")
+            return await self._create_shell(
+                wanted,
+                name=wanted.name or "",
+                cmd=wanted.cmd or [],
+                cwd=wanted.cwd or "",
+                env=wanted.env or {},
+            )
+        if wanted.cwd is not None or wanted.env is not None:
+            raise BadRequest("cwd and env come from the launch config")
+        config = self.configs.get(wanted.config_id)
+        if config.hybrid:
+            return await self._create_hybrid(wanted, config)
+        if wanted.start_side is not None:
+            raise BadRequest("startSide is for hybrid launch configs")
+        return await self._create_shell(
+            wanted, name=wanted.name or config.name, cmd=config.cmd, cwd=config.cwd, env=config.env
+        )
+
+    async def _create_shell(
+        self, wanted: CreateSession, *, name: str, cmd: list[str], cwd: str, env: dict[str, str]
+    ) -> ShellSession:
+        if not cmd or not all(cmd[:1]) or any("\0" in word for word in cmd):
+            raise BadRequest("cmd must name a program")
+        session = ShellSession(
+            name=checked_name(name), cmd=cmd, cwd=folder(cwd), env={**self._environ, **env}, bell=self.bell
+        )
+        size = (clamped(wanted.cols, 80), clamped(wanted.rows, 24))
+        await self._begin(partial(session.run, self._run.mark(session.id), size, self.budgets))
+        self._list(session)
+        return session
+
+    async def _create_hybrid(self, wanted: CreateSession, config: Config) -> HybridSession:
+        self.records.check()
+        now = utc_now()
+        record = Record(
+            id=secrets.token_hex(6),
+            name=checked_name(wanted.name or config.name),
+            config_id=config.id,
+            agent=self._launch(config.cmd).agent,
+            cwd=folder(config.cwd),
+            cmd=config.cmd,
+            side=wanted.start_side or "tui",
+            created_at=now,
+            updated_at=now,
+        )
+        session = self._made(record, config.env)
+        session.named = wanted.name is not None
+        session.size = (clamped(wanted.cols, 80), clamped(wanted.rows, 24))
+        await self._begin(session.run)
+        try:
+            await lifecycle.create(session, record.side)
+        except BaseException:
+            session.over.set()
+            raise
+        self._list(session)
+        return session
+
+    def _launch(self, cmd: list[str]) -> Launch:
+        verdict = self.registry.read(cmd)
+        if isinstance(verdict, Refusal):
+            raise BadRequest(f"this command cannot be a hybrid session: {verdict.reason}")
+        return verdict
+
+    def _made(self, record: Record, env: Mapping[str, str]) -> HybridSession:
+        """A session object for a record; nothing of it runs yet."""
+        launch = self._launch(record.cmd)
+        profile = self.registry.profiles[launch.agent]
+        plan = Plan(
+            profile=profile,
+            launch=launch,
+            session=record.id,
+            cwd=record.cwd,
+            env=profile.environment({**self._environ, **env}),
+        )
+        session = HybridSession(
+            record,
+            plan,
+            sides=self._sides,
+            store=self.records,
+            budgets=self.budgets,
+            bell=self.bell,
+            reconnect=reconnect,
+        )
+        session.taken = lambda: self._taken_by_others(record.id)
+        return session
+
+    async def _begin(self, run: Callable[..., Awaitable[None]]) -> None:
+        """Starts a session's supervisor; what it raises before it is up is raised here."""
+        assert self._nursery is not None, "the hub is not being served"
+        await self._nursery.start(run)
+
+    def _list(self, session: Session) -> None:
+        self._sessions[session.id] = session
+        self.bell.ring()
+
+    def _unlist(self, session_id: str) -> None:
+        self._sessions.pop(session_id, None)
+        self.bell.ring()
+
+    # --- operations ---
+
+    async def switch(self, s: HybridSession, wanted: SwitchRequest) -> SwitchResult | None:
+        """A whole switch, or the answer to one that waits for a choice (None)."""
+        if wanted.choice is not None:
+            if wanted.to is not None:
+                raise BadRequest("give either to or choice")
+            s.choose(wanted.choice)
+            return None
+        if wanted.to is None:
+            raise BadRequest("missing field to")
+        if wanted.agent_session_id is not None and wanted.to != "acp":
+            raise BadRequest("agentSessionId is for moving to the chat only")
+        s.operations.check_free()
+        if s.position.step is Step.ENDED:
+            raise Conflict("the session has ended", "wrong_side")
+        if s.position.side == wanted.to:
+            return SwitchResult(side=wanted.to)
+        self.records.check()
+        if wanted.to == "acp":
+            return await s.operate("switch", partial(switch.to_chat, s, wanted.agent_session_id))
+        return await s.operate("switch", partial(switch.to_terminal, s))
+
+    async def resume(self, record_id: str, wanted: ResumeRequest) -> HybridSession:
+        """Brings a closed or interrupted session back under its own id."""
+        record = self.records.get(record_id)
+        if record is None:
+            raise NotFound(f"there is no record {record_id}")
+        old = self._sessions.get(record_id)
+        if record_id in self._busy:
+            raise Conflict("the session is being resumed or removed", "switching")
+        if record.state == "active":
+            raise Conflict("the session is active already")
+        try:
+            env = self.configs.get(record.config_id).env
+        except NotFound:
+            if not wanted.confirm_without_env:
+                raise Conflict(
+                    "its launch config is gone; confirm to resume without that environment", "config_missing"
+                ) from None
+            env = {}
+        session = self._made(record, env)
+        self._busy.add(record_id)
+        try:
+            await self._begin(session.run)
+            self._list(session)
+            work = partial(lifecycle.resume, session, wanted.side or record.side, wanted.agent_session_id)
+            await session.operate("resume", work)
+        except HybridmuxError:
+            session.over.set()
+            if old is None:
+                self._unlist(record_id)
+            else:
+                self._list(old)
+            raise
+        finally:
+            self._busy.discard(record_id)
+        if old is not None:
+            old.over.set()
+        return session
+
+    async def close(self, session_id: str) -> None:
+        """Ends a session and takes it off the list."""
+        session = self.get(session_id)
+        if isinstance(session, HybridSession):
+            session.operations.check_free()
+            if session.position.step is not Step.ENDED:
+                await session.operate("close", partial(lifecycle.close, session))
+        session.over.set()
+        self._unlist(session_id)
+
+    async def rename(self, session_id: str, name: str) -> Session:
+        """Gives a session another name."""
+        session = self.get(session_id)
+        name = checked_name(name)
+        if not name:
+            raise BadRequest("name must not be empty")
+        if isinstance(session, HybridSession):
+            session.named = True
+            await session.save(name=name)
+        else:
+            session.name = name
+        session.changed()
+        return session
+
+    async def remove_record(self, record_id: str) -> None:
+        """Forgets a closed or interrupted session; the agent's own store is never touched."""
+        record = self.records.get(record_id)
+        if record is None:
+            raise NotFound(f"there is no record {record_id}")
+        session = self._sessions.get(record_id)
+        if record_id in self._busy or (isinstance(session, HybridSession) and session.operations.current):
+            raise Conflict("the session is switching", "switching")
+        if record.state == "active":
+            raise Conflict("the session is active; close it first")
+        await self.records.remove(record_id)
+        if session is not None:
+            session.over.set()
+        self._unlist(record_id)
+
+
+def info(session: Session) -> SessionInfo:
+    """One session as clients see it."""
+    return session_info(session) if isinstance(session, HybridSession) else session.info()
+
+
+def folder(text: str) -> str:
+    """The folder a program starts in; the user's home if none is given. Raises `BadRequest`."""
+    path = Path(text).expanduser() if text else Path.home()
+    if not path.is_absolute() or not path.is_dir():
+        raise BadRequest(f"cwd {text!r} is not a folder (give an absolute path)")
+    return str(path)

@@ -1,0 +1,99 @@
+"""Which agent session a terminal has open. Evidence, not assumption: ambiguous is a 409, not a guess.
+
+A profile that gets the id stated by its agent (`report`) uses that, checked against `session/list`. Where
+the agent states nothing (`list`) the sessions of the same folder that changed since the TUI started are the
+candidates, without those that other sessions of ours have open.
+"""
+
+from datetime import UTC, datetime
+
+from hybridmux.budgets import CANDIDATES
+from hybridmux.conversation.session import HybridSession
+from hybridmux.conversation.sides import ChatSide, Summary, TuiSide
+from hybridmux.errors import Conflict
+from hybridmux.wire.chat import EligibilityReason
+from hybridmux.wire.convert import write
+from hybridmux.wire.types import Candidate
+
+_WORDS = {
+    "no_session_id": "the terminal has no conversation yet; send a first message",
+    "not_listed": "the agent does not list the terminal's conversation",
+    "occupied": "another session here has that conversation open",
+}
+
+
+def not_eligible(eligibility: str) -> Conflict:
+    """409 `not_eligible` with the reason in words."""
+    return Conflict(_WORDS[eligibility], "not_eligible", eligibility=eligibility)
+
+
+def _instant(text: str | None) -> float:
+    if not text:
+        return 0.0
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return 0.0
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+def touched_since(sessions: list[Summary], since: float) -> list[Summary]:
+    """Those updated at or after `since` (seconds); agents may keep whole seconds only."""
+    return [each for each in sessions if _instant(each.updated_at) >= int(since)]
+
+
+def candidates(sessions: list[Summary]) -> list[dict[str, object]]:
+    """The wire form, newest first, at most 20."""
+    newest = sorted(sessions, key=lambda each: _instant(each.updated_at), reverse=True)[:CANDIDATES]
+    return [
+        write(Candidate(agent_session_id=s.session_id, title=s.title, updated_at=s.updated_at))
+        for s in newest
+    ]
+
+
+async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> str:
+    """The agent session of the terminal; raises `Conflict` when it cannot be told."""
+    listed = await connector.sessions()
+    tui = s.tui.value if s.tui else None
+    assert tui is not None
+    session_id = chosen or _stated(s, tui) or _among(s, tui, listed)
+    if session_id in s.taken():
+        raise not_eligible("occupied")
+    if not any(each.session_id == session_id for each in listed):
+        raise not_eligible("not_listed")
+    return session_id
+
+
+def _stated(s: HybridSession, tui: TuiSide) -> str | None:
+    """What the agent says of itself; 409 when it says that there is nothing to open yet."""
+    if s.plan.profile.identity != "report":
+        return None
+    state = tui.state()
+    if state.session_id is None or state.stored is False:
+        raise not_eligible("no_session_id")
+    return state.session_id
+
+
+def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
+    free = [each for each in listed if each.session_id not in s.taken()]
+    fresh = touched_since(free, tui.started_at)
+    known = s.record.agent_session_id
+    if len(fresh) > 1:
+        raise Conflict(
+            "it cannot be told which conversation the terminal has open",
+            "session_ambiguous",
+            candidates=candidates(fresh),
+        )
+    if fresh:
+        return fresh[0].session_id
+    if known and any(each.session_id == known for each in free):
+        return known
+    raise not_eligible("no_session_id")
+
+
+def stated_obstacle(s: HybridSession, tui: TuiSide) -> EligibilityReason | None:
+    """What keeps the terminal's conversation from moving, as far as the agent states it."""
+    if s.plan.profile.identity != "report":
+        return None
+    state = tui.state()
+    return "no_session_id" if state.session_id is None or state.stored is False else None

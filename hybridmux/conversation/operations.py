@@ -1,0 +1,73 @@
+"""One operation at a time: switch, resume, close.
+
+An operation runs as a task in the session's nursery, never in a request's: a client that goes away does not
+end it. Whoever asked waits for its outcome. What ends an operation is its own deadlines, or the server.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import trio
+
+from hybridmux.errors import Conflict, HybridmuxError
+
+T = TypeVar("T")
+
+
+class Stopping(HybridmuxError):
+    """The server is being stopped; the operation did not finish."""
+
+    status = 503
+
+
+class Operations:
+    """The operation of one session, if one runs."""
+
+    def __init__(self) -> None:
+        self.current: str | None = None
+        self._scope: trio.CancelScope | None = None
+        self._idle = trio.Event()
+        self._idle.set()
+
+    def check_free(self) -> None:
+        """Raises `Conflict` (switching) while an operation runs."""
+        if self.current is not None:
+            raise Conflict(f"the session is busy: {self.current}", "switching")
+
+    async def run(self, name: str, nursery: trio.Nursery, work: Callable[[], Awaitable[T]]) -> T:
+        """Runs `work` in `nursery` and waits for its outcome; raises what it raises."""
+        self.check_free()
+        self.current = name
+        self._idle = trio.Event()
+        done = trio.Event()
+        outcome: list[T | BaseException] = []
+
+        async def task() -> None:
+            try:
+                with trio.CancelScope() as self._scope:
+                    outcome.append(await work())
+            except HybridmuxError as exc:
+                outcome.append(exc)
+            finally:
+                self.current, self._scope = None, None
+                self._idle.set()
+                if not outcome:
+                    outcome.append(Stopping("the server is stopping"))
+                done.set()
+
+        nursery.start_soon(task)
+        await done.wait()
+        (result,) = outcome
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+    async def idle(self) -> None:
+        """Waits until none runs."""
+        await self._idle.wait()
+
+    async def stop(self) -> None:
+        """The server stops: cancels what runs and waits until it is out."""
+        if self._scope is not None:
+            self._scope.cancel()
+        await self._idle.wait()

@@ -1,0 +1,185 @@
+"""The two small interfaces that processes sit behind, so that a switch runs over real ones and over scripts.
+
+A side is opened by `Sides` as a context manager; while it is open its process may live. `stop()` ends it in
+order; leaving the context manager ends whatever is left. Every failure of the agent is a `SideFailed`.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from attrs import field, frozen
+
+from hybridmux.agents.launch import Launch
+from hybridmux.agents.profile import Press, Profile, TuiState
+from hybridmux.errors import AgentFailed
+from hybridmux.terminal.terminal import Terminal
+from hybridmux.wire.chat import PromptCapabilities
+from hybridmux.wire.convert import Json
+
+
+class SideFailed(AgentFailed):
+    """The agent's program or a call to it failed; the message carries the cause."""
+
+
+class AuthRequired(SideFailed):
+    """The agent wants its user to log in first."""
+
+
+class OccupiedElsewhere(SideFailed):
+    """Another program has the agent session open."""
+
+
+class SessionUnknown(SideFailed):
+    """The agent does not know the session (any more)."""
+
+
+@frozen(kw_only=True)
+class Plan:
+    """What a side needs to start."""
+
+    profile: Profile
+    launch: Launch
+    session: str
+    """Our session's id: it goes into the process mark."""
+    cwd: str
+    env: dict[str, str] = field(repr=False)
+
+
+@frozen(kw_only=True)
+class Summary:
+    """One agent session of `session/list`."""
+
+    session_id: str
+    title: str
+    updated_at: str | None
+
+
+@frozen(kw_only=True)
+class Abilities:
+    """What the connected agent said it can do."""
+
+    load: bool = False
+    resume: bool = False
+    close: bool = False
+    steering: bool = False
+    prompt: PromptCapabilities = field(factory=PromptCapabilities)
+
+
+@frozen(kw_only=True)
+class PromptOutcome:
+    """How a turn ended."""
+
+    stop_reason: str
+    usage: Json | None = None
+
+
+class TuiSide(Protocol):
+    """The agent's own terminal UI."""
+
+    @property
+    def terminal(self) -> Terminal:
+        """The program on its PTY, for viewers."""
+
+    @property
+    def started_at(self) -> float:
+        """Wall-clock seconds of the start."""
+
+    def state(self) -> TuiState:
+        """What is known right now."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """How the program ended; None while it lives."""
+
+    async def write(self, data: bytes) -> None:
+        """Input of a viewer, or of ours."""
+
+    async def watch(self, want: Callable[[TuiState], bool]) -> TuiState:
+        """Waits for a state that is wanted; raises `SideFailed` when the program ends first."""
+
+    async def ready(self) -> TuiState:
+        """Waits until it takes input; raises `SideFailed`."""
+
+    async def settled(self) -> TuiState:
+        """The state after the screen has come to rest from recent input and output."""
+
+    async def press(self, keys: Sequence[Press]) -> None:
+        """Sends keys with their pauses."""
+
+    async def stop(self, *, clean: bool) -> str:
+        """Ends the program (quit keys first if `clean`) and all its descendants; returns its last text."""
+
+    def last_text(self) -> str:
+        """The newest output as plain text."""
+
+    async def ended(self) -> int:
+        """Waits for the program's end by itself or by us."""
+
+
+class ChatSide(Protocol):
+    """The connector of the chat view."""
+
+    abilities: Abilities
+    sink: Callable[[Json], None]
+    """Gets the params of every `session/update`, in order."""
+    asker: "Asker | None"
+    """Answers the agent's requests; without one they are answered `cancelled`."""
+
+    async def sessions(self) -> list[Summary]:
+        """Every agent session of the folder, newest first."""
+
+    async def new(self) -> tuple[str, Json]:
+        """Starts an agent session; its id and the agent's answer."""
+
+    async def load(self, session_id: str) -> Json:
+        """Opens an agent session with its history, which the sink gets before this returns."""
+
+    async def resume(self, session_id: str) -> Json:
+        """Opens an agent session without its history."""
+
+    async def prompt(self, blocks: list[Json]) -> PromptOutcome:
+        """Runs one turn."""
+
+    async def cancel(self) -> None:
+        """Asks for the end of the running turn."""
+
+    async def set_option(self, option_id: str, value: str | bool) -> Json:
+        """Sets a config option; the agent's answer."""
+
+    async def stop(self) -> None:
+        """Closes the session where that is supported and ends the process and all its descendants."""
+
+    async def kill(self) -> None:
+        """Ends the process without ceremony; the open prompt fails."""
+
+    async def ended(self) -> str:
+        """Waits for the connector's end and says why."""
+
+
+class Asker(Protocol):
+    """Who answers what the agent asks."""
+
+    async def permission(self, params: Json) -> Json:
+        """The outcome for `session/request_permission`."""
+
+    async def form(self, params: Json) -> Json:
+        """The answer for `elicitation/create`."""
+
+
+class Sides(Protocol):
+    """Opens sides: over real processes, or over scripts in tests."""
+
+    def open_tui(
+        self, plan: Plan, session_id: str | None, cols: int, rows: int
+    ) -> AbstractAsyncContextManager[TuiSide]:
+        """The TUI; with a session id it opens that conversation."""
+
+    def open_chat(self, plan: Plan) -> AbstractAsyncContextManager[ChatSide]:
+        """A connector that has answered `initialize` and opened nothing."""
+
+    def missing_program(self, plan: Plan) -> str | None:
+        """The TUI's program if it is not on the machine."""
+
+    def missing_connector(self, plan: Plan) -> str | None:
+        """The ACP program if it is not on the machine."""

@@ -1,0 +1,175 @@
+"""The switch: one function for each direction, to be read from top to bottom.
+
+    terminal → chat   precheck · interrupting · (awaiting_choice) · stopping · starting · loading · commit
+    chat → terminal   precheck · cancelling · stopping · starting · loading · commit
+
+Up to `stopping` a failure changes nothing. From there on it rolls back to the original side.
+"""
+
+from contextlib import suppress
+
+import trio
+
+from hybridmux.agents.profile import TuiState
+from hybridmux.conversation import identity
+from hybridmux.conversation.moves import (
+    Target,
+    confirm_tui,
+    load,
+    prechecked,
+    rolling_back,
+    start_tui,
+)
+from hybridmux.conversation.phases import Step
+from hybridmux.conversation.session import HybridSession, PhaseTimeout
+from hybridmux.conversation.sides import SideFailed, TuiSide
+from hybridmux.errors import AgentFailed
+from hybridmux.wire.sessions import SwitchResult
+
+
+async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
+    """Terminal → chat; `chosen` is the agent session picked out of an ambiguous answer."""
+    budgets = s.budgets
+    s.position.begin("to_chat")
+    async with prechecked(s, chosen) as target, s.intent():
+        if not await _terminal_at_rest(s):
+            s.arrive(Step.TUI)
+            return SwitchResult(side="tui")
+        async with rolling_back(s, "tui", target.session_id):
+            with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
+                parting = await s.close_tui(clean=not s.forced)
+            with s.phase(Step.STARTING, budgets.starting):
+                session_id = await _after_parting(s, target, parting)
+            with s.phase(Step.LOADING, budgets.loading_total):
+                fresh = await load(s, target.connector.value, session_id)
+                await s.adopt_session(session_id, side="acp")
+            s.adopt_chat(target.connector)
+            s.arrive(Step.ACP)
+            s.publish(fresh)
+            s.log.mark("switched")
+    return SwitchResult(side="acp", unsupported=list(s.plan.launch.unsupported))
+
+
+async def to_terminal(s: HybridSession) -> SwitchResult:
+    """Chat → terminal; queued messages come back as the draft."""
+    budgets = s.budgets
+    s.position.begin("to_terminal")
+    session_id = s.record.agent_session_id
+    missing = s.sides.missing_program(s.plan)
+    if missing is not None:
+        raise AgentFailed(f"{missing} is not installed (not found on PATH)")
+    async with s.intent():
+        if s.turns.running:
+            try:
+                with s.phase(Step.CANCELLING, budgets.cancelling):
+                    await s.turns.settle()
+            except PhaseTimeout:
+                s.log.say("cancel_timeout", "The turn did not stop in time and was ended with its agent.")
+        async with rolling_back(s, "acp", session_id):
+            with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
+                await s.close_chat()
+            with s.phase(Step.STARTING, budgets.starting):
+                tui = await start_tui(s, session_id)
+            with s.phase(Step.LOADING, budgets.loading_total):
+                await confirm_tui(tui, session_id)
+                await s.save(side="tui")
+            draft = s.turns.take_draft()
+            s.arrive(Step.TUI)
+            s.log.mark("switched")
+            if draft:
+                s.log.say("draft", "Queued messages were handed back to the device that started the switch.")
+    return SwitchResult(side="tui", draft=draft, dropped=list(s.plan.launch.dropped))
+
+
+async def _terminal_at_rest(s: HybridSession) -> bool:
+    """Interrupts a running turn; asks when that does not help. False: stay where we are."""
+    tui = _tui(s)
+    s.forced = False
+    state = await tui.settled()
+    if tui.exit_code is not None or state.turn == "idle":
+        return True
+    if state.turn != "unknown" and await interrupt(s, tui, state):
+        return True
+    return await _ask(s, tui)
+
+
+async def interrupt(s: HybridSession, tui: TuiSide, state: TuiState) -> bool:
+    """The profile's keys, once, then a wait for the turn's end; False at the deadline."""
+    try:
+        with s.phase(Step.INTERRUPTING, s.budgets.interrupting):
+            if state.turn == "asking":
+                await tui.press(s.plan.profile.dismiss)
+                state = await tui.settled()
+            if state.turn == "running":
+                await tui.press(s.plan.profile.interrupt)
+            await tui.watch(lambda now: now.turn == "idle")
+    except PhaseTimeout:
+        return False
+    except SideFailed:
+        pass  # it ended: that is as quiet as it gets
+    return True
+
+
+async def _ask(s: HybridSession, tui: TuiSide) -> bool:
+    """`awaiting_choice`: the terminal runs on until somebody decides, the turn ends or time is up."""
+    while True:
+        answer = await _choice(s, tui)
+        if answer == "force":
+            s.forced = True
+            return True
+        if answer != "wait":
+            return answer == "idle"
+        try:
+            with s.phase(Step.INTERRUPTING, s.budgets.interrupting):
+                await tui.watch(lambda now: now.turn == "idle")
+                return True
+        except SideFailed:
+            return True
+        except PhaseTimeout:
+            continue
+
+
+async def _choice(s: HybridSession, tui: TuiSide) -> str:
+    """`wait`, `force`, `cancel`, or `idle` when the turn ended by itself."""
+    send, receive = trio.open_memory_channel[str](1)
+    answers: list[str] = []
+
+    async def turn_ends(scope: trio.CancelScope) -> None:
+        with suppress(SideFailed):
+            await tui.watch(lambda now: now.turn == "idle")
+        answers.append("idle")
+        scope.cancel()
+
+    try:
+        with s.phase(Step.AWAITING_CHOICE, s.budgets.choice):
+            s.choice = send
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(turn_ends, nursery.cancel_scope)
+                answers.append(await receive.receive())
+                nursery.cancel_scope.cancel()
+    except PhaseTimeout:
+        return "cancel"
+    finally:
+        s.choice = None
+        send.close()
+        receive.close()
+    return answers[0]
+
+
+async def _after_parting(s: HybridSession, target: Target, parting: str) -> str:
+    """The id to load: what the TUI's last words name counts more than what we thought."""
+    named = s.plan.profile.farewell(parting)
+    if named is None or named == target.session_id:
+        return target.session_id
+    listed = await target.connector.value.sessions()
+    if not any(each.session_id == named for each in listed):
+        raise SideFailed(f"the terminal ended on another conversation ({named}) that is not listed")
+    if named in s.taken():
+        raise identity.not_eligible("occupied")
+    s.id_change = {"was": target.session_id, "now": named, "reason": "the terminal had moved on to it"}
+    return named
+
+
+def _tui(s: HybridSession) -> TuiSide:
+    assert s.tui is not None
+    return s.tui.value

@@ -1,0 +1,163 @@
+"""The terminal side over a real program: a profile's reading of a terminal, and its keys."""
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+import trio
+
+from hybridmux.agents.profile import Look, Press, Profile, TuiState
+from hybridmux.budgets import KIB, Budgets
+from hybridmux.conversation.sides import Plan, SideFailed
+from hybridmux.errors import HybridmuxError
+from hybridmux.proc.mark import Mark
+from hybridmux.terminal.terminal import Terminal, open_terminal
+
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|[\r\x00-\x08]"
+)
+_TAIL = 16 * KIB
+_REST = 0.3
+"""Seconds without input before a state counts as the answer to it."""
+
+
+class Tui:
+    """One program on its PTY, read through its profile."""
+
+    def __init__(self, terminal: Terminal, profile: Profile, budgets: Budgets) -> None:
+        self.terminal = terminal
+        self.started_at = time.time()
+        self._profile, self._budgets = profile, budgets
+        self._last_input = -1e9
+
+    @property
+    def exit_code(self) -> int | None:
+        """How the program ended."""
+        return self.terminal.exit_code
+
+    def state(self) -> TuiState:
+        """Reads the terminal now."""
+        terminal = self.terminal
+        report = terminal.osc7501
+        screen = "" if self._profile.identity == "report" else terminal.screen.text()
+        return self._profile.observe(Look(screen=screen, title=terminal.title, report=report))
+
+    async def write(self, data: bytes) -> None:
+        """Input of a viewer, or of ours."""
+        self._last_input = trio.current_time()
+        # A program that has gone takes no input; its end is told where it is waited for.
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            await self.terminal.write(data)
+
+    async def watch(self, want: Callable[[TuiState], bool]) -> TuiState:
+        """Waits for a state that is wanted; raises `SideFailed` when the program ends first."""
+        seen = self.terminal.changes
+        while True:
+            state = self.state()
+            if self.terminal.exit_code is not None:
+                raise SideFailed(self._obituary())
+            if state.trouble:
+                raise SideFailed(state.trouble)
+            if want(state):
+                return state
+            seen = await self.terminal.changed(seen)
+
+    async def settled(self) -> TuiState:
+        """The state once recent input has had time to show and the screen is quiet (at most 2 s)."""
+        with trio.move_on_after(2.0):
+            await trio.sleep_until(self._last_input + _REST)
+            await self._quiet(self._profile.quiet)
+        return self.state()
+
+    async def _quiet(self, seconds: float) -> None:
+        seen = self.terminal.changes
+        while self.terminal.exit_code is None:
+            with trio.move_on_after(seconds):
+                seen = await self.terminal.changed(seen)
+                continue
+            return
+
+    async def ready(self) -> TuiState:
+        """Waits until it takes input; raises `SideFailed`."""
+        await self.watch(lambda state: state.ready)
+        await self._quiet(self._profile.quiet)
+        return await self.watch(lambda state: state.ready)
+
+    async def press(self, keys: Sequence[Press]) -> None:
+        """Sends keys with their pauses."""
+        for press in keys:
+            await self.write(press.keys)
+            await trio.sleep(press.pause)
+
+    async def stop(self, *, clean: bool) -> str:
+        """Quit keys if `clean`, then SIGTERM and SIGKILL to all its processes; returns its last text."""
+        if clean and self.terminal.exit_code is None:
+            with trio.move_on_after(self._budgets.stopping_step):
+                await self.press(self._profile.quit)
+                await self.terminal.wait_exited()
+        report = await self.terminal.family.end(self._budgets.stopping_step)
+        if report.survivors:
+            raise SideFailed(f"these processes did not end: {', '.join(report.survivors)}")
+        with trio.move_on_after(self._budgets.stopping_step):
+            await self.terminal.wait_exited()
+        return self.last_text()
+
+    def last_text(self) -> str:
+        """The newest output as plain text, at most 16 KiB."""
+        journal = self.terminal.journal
+        data = journal.read(max(journal.tail, journal.end - _TAIL), _TAIL)
+        return _ESCAPES.sub("", data.decode("utf-8", "replace"))
+
+    async def ended(self) -> int:
+        """Waits for the program's end."""
+        return await self.terminal.wait_exited()
+
+    def _obituary(self) -> str:
+        lines = [line.strip() for line in self.last_text().splitlines() if line.strip()]
+        last = f": {lines[-1][:300]}" if lines else ""
+        return f"the terminal program ended ({_how(self.terminal.exit_code)}){last}"
+
+
+def _how(code: int | None) -> str:
+    return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+
+
+def program_missing(program: str, env: dict[str, str]) -> bool:
+    """Whether a program cannot be found with this environment's PATH."""
+    return shutil.which(program, path=env.get("PATH", os.defpath)) is None
+
+
+@asynccontextmanager
+async def own_temp(plan: Plan) -> AsyncIterator[dict[str, str]]:
+    """The environment of one start, with a temp folder that goes with it where the profile asks for one."""
+    if not plan.profile.own_temp:
+        yield plan.env
+        return
+    folder = await trio.to_thread.run_sync(lambda: tempfile.mkdtemp(prefix="hybridmux-"))
+    try:
+        yield {**plan.env, "TMPDIR": folder, "BUN_TMPDIR": folder}
+    finally:
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+@asynccontextmanager
+async def open_tui(
+    plan: Plan, mark: Mark, session_id: str | None, cols: int, rows: int, budgets: Budgets
+) -> AsyncIterator[Tui]:
+    """The TUI on a new PTY; with a session id it opens that conversation. Raises `SideFailed`."""
+    argv = plan.launch.resumed(plan.profile.resume_args(session_id)) if session_id else plan.launch.argv()
+    async with AsyncExitStack() as stack:
+        env = await stack.enter_async_context(own_temp(plan))
+        env = {**env, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        try:
+            terminal = await stack.enter_async_context(
+                open_terminal(argv, cwd=plan.cwd, env=env, mark=mark, cols=cols, rows=rows, budgets=budgets)
+            )
+        except HybridmuxError as exc:
+            raise SideFailed(f"{plan.profile.title} cannot be started: {exc}") from exc
+        yield Tui(terminal, plan.profile, budgets)

@@ -1,0 +1,276 @@
+"""Turns: prompts, the queue and cancelling.
+
+One prompt runs at a time (agents differ in what two at once do). A message that cannot go now waits in the
+queue; a turn that ends badly pauses it.
+"""
+
+import secrets
+from typing import Protocol, cast
+
+import trio
+from attrs import evolve
+
+from hybridmux.budgets import PROMPT_TEXT, QUEUE_ITEMS, Budgets
+from hybridmux.conversation.asking import Asking
+from hybridmux.conversation.chatlog import ChatLog
+from hybridmux.conversation.sides import AuthRequired, ChatSide, SideFailed
+from hybridmux.errors import BadRequest, Conflict, HybridmuxError, TooLarge
+from hybridmux.wire.chat import Queue, QueueItem, StopReason, Turn
+from hybridmux.wire.convert import Json, write
+from hybridmux.wire.types import PermissionMode, utc_now
+
+GOOD_ENDS = ("end_turn", "max_tokens", "max_turn_requests")
+
+
+class Host(Protocol):
+    """What turns need of their session."""
+
+    log: ChatLog
+    budgets: Budgets
+
+    @property
+    def nursery(self) -> trio.Nursery:
+        """Where turns run."""
+
+    async def connected(self) -> ChatSide:
+        """The chat side, started again if it has gone."""
+
+    def chat_now(self) -> ChatSide | None:
+        """The chat side if it is there."""
+
+    def changed(self) -> None:
+        """Tells viewers."""
+
+    async def note_activity(self) -> None:
+        """Puts the turn's start or end and the queue's length on disk."""
+
+
+class Turns:
+    """The turn state of one session; it outlives any single connector."""
+
+    def __init__(self, host: Host, permission_mode: PermissionMode = "auto") -> None:
+        self._host = host
+        self.turn: Turn | None = None
+        self.queue = Queue()
+        self.asking = Asking(host, permission_mode)
+        self.auth_required = False
+        self._cancelling = False
+        self._scope: trio.CancelScope | None = None
+        self._over = trio.Event()
+
+    # --- what others see ---
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn runs."""
+        return self.turn is not None and self.turn.ended_at is None
+
+    # --- prompts and the queue ---
+
+    async def prompt(self, text: str) -> QueueItem | None:
+        """Sends a message, or queues it and returns the item."""
+        self._check_text(text)
+        if not self.running and not self.queue.paused and not self.queue.items:
+            self._begin(text)
+            return None
+        if len(self.queue.items) >= QUEUE_ITEMS:
+            raise Conflict(f"there are {QUEUE_ITEMS} messages in the queue already", "limit")
+        item = QueueItem(id=secrets.token_hex(6), text=text)
+        await self._set_queue([*self.queue.items, item])
+        if not self.running and not self.queue.paused:
+            self._next()
+        return item
+
+    @staticmethod
+    def _check_text(text: str) -> None:
+        if not text.strip():
+            raise BadRequest("text must not be empty")
+        if len(text.encode()) > PROMPT_TEXT:
+            raise TooLarge(f"text is over {PROMPT_TEXT} bytes")
+
+    def _item(self, item_id: str) -> QueueItem:
+        for item in self.queue.items:
+            if item.id == item_id:
+                return item
+        raise Conflict("that message was sent or removed already", "sent")
+
+    async def _set_queue(self, items: list[QueueItem], *, paused: bool | None = None) -> None:
+        still = self.queue.paused if paused is None else paused
+        self.queue = Queue(paused=still and bool(items), items=items)
+        self._host.changed()
+        await self._host.note_activity()
+
+    async def edit(self, item_id: str, text: str | None, *, up: bool) -> None:
+        """New text for a queued message, or one place up."""
+        item = self._item(item_id)
+        items = list(self.queue.items)
+        at = items.index(item)
+        if text is not None:
+            self._check_text(text)
+            items[at] = evolve(item, text=text)
+        if up and at > 0:
+            items[at - 1], items[at] = items[at], items[at - 1]
+        await self._set_queue(items)
+
+    async def remove(self, item_id: str) -> None:
+        """Takes a message out of the queue."""
+        item = self._item(item_id)
+        await self._set_queue([each for each in self.queue.items if each is not item])
+
+    async def clear(self) -> None:
+        """Empties the queue."""
+        await self._set_queue([])
+
+    async def unpause(self) -> None:
+        """Goes on with the head of a paused queue."""
+        await self._set_queue(list(self.queue.items), paused=False)
+        if not self.running:
+            self._next()
+
+    async def send_now(self, item_id: str) -> None:
+        """Cancels the running turn and sends this message next."""
+        item = self._item(item_id)
+        rest = [each for each in self.queue.items if each is not item]
+        await self._set_queue([item, *rest])
+        if self.running:
+            await self.cancel()
+            await self._over.wait()
+        if item in self.queue.items and not self.running:
+            await self._set_queue(list(self.queue.items), paused=False)
+            self._next()
+
+    def take_draft(self) -> str | None:
+        """The queued messages as one text; the queue is empty afterwards."""
+        texts = [item.text for item in self.queue.items]
+        self.queue = Queue()
+        return "\n\n".join(texts) or None
+
+    def _next(self) -> None:
+        if self.queue.items:
+            head, *rest = self.queue.items
+            self.queue = Queue(paused=False, items=rest)
+            self._begin(head.text)
+
+    # --- one turn ---
+
+    def _begin(self, text: str) -> None:
+        self.turn = Turn(id=secrets.token_hex(6), started_at=utc_now())
+        self._cancelling, self._over = False, trio.Event()
+        self._write_start(self._host.log, self.turn, text)
+        self._host.changed()
+        self._host.nursery.start_soon(self._run, self.turn, text)
+
+    @staticmethod
+    def _write_start(log: ChatLog, turn: Turn, text: str) -> None:
+        log.turn_id = turn.id
+        log.append({"type": "turn.start", "startedAt": turn.started_at})
+        log.user_said(text)
+
+    async def _connected(self, turn: Turn, text: str) -> ChatSide:
+        """The chat side; if it had to load the conversation anew, the turn begins again in the new log."""
+        log = self._host.log
+        chat = await self._host.connected()
+        if self._host.log is not log:
+            self._write_start(self._host.log, turn, text)
+        return chat
+
+    async def _run(self, turn: Turn, text: str) -> None:
+        stop, error = "cancelled", None
+        with trio.CancelScope() as self._scope:
+            try:
+                await self._host.note_activity()
+                chat = await self._connected(turn, text)
+                outcome = await chat.prompt([{"type": "text", "text": text}])
+                stop = outcome.stop_reason
+                self.auth_required = False
+            except AuthRequired as exc:
+                stop, error, self.auth_required = "auth_required", str(exc), True
+            except HybridmuxError as exc:
+                stop, error = "error", str(exc)
+        self._scope = None
+        await self._end(turn, stop, error)
+
+    async def _end(self, turn: Turn, stop: str, error: str | None) -> None:
+        if self._cancelling:
+            stop, error = "cancelled", None
+        self.asking.withdraw()
+        log = self._host.log
+        log.settle()
+        self.turn = evolve(turn, ended_at=utc_now(), stop_reason=cast("StopReason", stop))
+        log.append(
+            {
+                "type": "turn.end",
+                "startedAt": turn.started_at,
+                "endedAt": self.turn.ended_at,
+                "stopReason": stop,
+                **({"error": error} if error else {}),
+            }
+        )
+        log.turn_id = None
+        if stop not in GOOD_ENDS and self.queue.items:
+            self.queue = evolve(self.queue, paused=True)
+        self._over.set()
+        self._host.changed()
+        await self._host.note_activity()
+        if not self.queue.paused and not self.running:
+            self._next()
+
+    # --- cancelling ---
+
+    async def cancel(self) -> None:
+        """Stops the turn; a second call, or a deadline, ends the connector instead of asking again."""
+        if not self.running:
+            return
+        if self._cancelling:
+            await self._force()
+            return
+        self._cancelling = True
+        self._host.nursery.start_soon(self._force_later, self._over)
+        await self._ask_to_stop()
+
+    async def _ask_to_stop(self) -> None:
+        self.asking.withdraw()
+        chat = self._host.chat_now()
+        if chat is None:
+            if self._scope is not None:
+                self._scope.cancel()
+            return
+        try:
+            await chat.cancel()
+        except SideFailed:
+            await self._force()
+
+    async def settle(self) -> None:
+        """For a switch: cancels what runs and waits for the turn's end; the caller sets the deadline."""
+        if not self.running:
+            return
+        self._cancelling = True
+        await self._ask_to_stop()
+        await self._over.wait()
+
+    async def abandon(self) -> None:
+        """The connector is gone: the turn, if one still runs, ends now."""
+        if self._scope is not None:
+            self._scope.cancel()
+            await self._over.wait()
+
+    async def _force_later(self, over: trio.Event) -> None:
+        with trio.move_on_after(self._host.budgets.cancelling):
+            await over.wait()
+            return
+        await self._force()
+
+    async def _force(self) -> None:
+        chat = self._host.chat_now()
+        if chat is not None and self.running:
+            await chat.kill()
+
+    def shown(self) -> Json:
+        """The part of the chat state that is about turns."""
+        return {
+            "turn": write(self.turn) if self.turn else None,
+            "requests": self.asking.open_requests(),
+            "queue": write(self.queue),
+            "authRequired": self.auth_required,
+            "permissionMode": self.asking.mode,
+        }

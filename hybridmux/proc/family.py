@@ -1,0 +1,173 @@
+"""Everything one program has started, and its end.
+
+Who belongs to it, by any of these (each alone has a hole, together they have not):
+
+    tree     the program and what descends from it; an orphan hangs below us, its subreaper, from then on
+    session  the same kernel session
+    mark     the run's mark in the environment, which survives setsid and orphaning
+    seen     pid and start time seen in the family before: holds after `env -i setsid` and orphaning
+    files    an orphan of ours without any of these that holds the program's terminal or pipes open
+
+`members()` remembers whom it saw: look once before asking a program to quit.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from signal import SIGCONT, SIGHUP, SIGKILL, SIGTERM, Signals
+
+import trio
+from attrs import field, frozen
+
+from hybridmux.proc import pidfd, spawn, table
+from hybridmux.proc.spawn import Child
+from hybridmux.proc.table import Entry
+
+LADDER = (SIGTERM, SIGKILL)
+
+
+@frozen
+class EndReport:
+    """How a family ended."""
+
+    how: str
+    """`exited` (nothing was left to end), the name of the last signal that was needed, or `survived`."""
+    survivors: list[str] = field(factory=list)
+    """What is still alive, as `name (pid n)`."""
+    spared: list[str] = field(factory=list)
+    """What was left alone because its command line is on the list of shared daemons."""
+
+
+class Family:
+    """The child, its descendants and everything with its run's mark."""
+
+    def __init__(self, child: Child, *, spare: Sequence[str] = ()) -> None:
+        """`spare`: regular expressions; a process whose command line one of them finds is never ended."""
+        self.child = child
+        self._spare = [re.compile(one) for one in spare]
+        self._seen: dict[int, int] = {}
+        self._files = _files_of(child)
+        self._over = False
+        self._ending = trio.Lock()
+
+    def members(self) -> list[int]:
+        """The pids of all that are alive, lowest first. Reads `/proc`: some milliseconds."""
+        return sorted(self._scan())
+
+    def signal(self, number: Signals) -> None:
+        """Sends it to every member once."""
+        for one in self._scan().values():
+            pidfd.send(one.pid, one.start_ticks, number)
+
+    async def end(self, step_seconds: float, *, steps: Sequence[Signals] = LADDER) -> EndReport:
+        """Ends all members, each step of the ladder at most `step_seconds`.
+
+        Not cancellable, so it takes `len(steps) * step_seconds` at worst; may be called again.
+        """
+        with trio.CancelScope(shield=True):
+            async with self._ending:
+                report = await self._climb(step_seconds, steps)
+        return report
+
+    async def _climb(self, seconds: float, steps: Sequence[Signals]) -> EndReport:
+        how = "exited"
+        gone = await self._empty()
+        for number in steps:
+            if not gone:
+                how = number.name
+                gone = await self._step(number, seconds)
+        self._over = gone
+        spared: list[str] = []
+        left = self._scan(spared) if self._spare or not gone else {}
+        return EndReport(how if gone else "survived", [_name(one) for one in left.values()], spared)
+
+    async def _step(self, number: Signals, seconds: float) -> bool:
+        """Signals all, newcomers too, until none is left or the time is up; True if none is left."""
+        until = trio.current_time() + seconds
+        told: dict[int, int] = {}
+        while not await self._empty():
+            if trio.current_time() >= until:
+                return False
+            for one in self._scan().values():
+                if told.get(one.pid) != one.start_ticks:
+                    told[one.pid] = one.start_ticks
+                    self._tell(one, number)
+            with trio.move_on_at(until):
+                await pidfd.all_gone({one.pid: one.start_ticks for one in self._scan().values()})
+        return True
+
+    def _tell(self, one: Entry, number: Signals) -> None:
+        pidfd.send(one.pid, one.start_ticks, number)
+        if number == SIGTERM:
+            if one.pid == self.child.pid and self.child.tty_name:
+                # An interactive shell ignores SIGTERM; to a shell, losing its terminal is the word.
+                pidfd.send(one.pid, one.start_ticks, SIGHUP)
+            # A stopped program would sleep through its last chance.
+            pidfd.send(one.pid, one.start_ticks, SIGCONT)
+
+    async def _empty(self) -> bool:
+        """Two passes in a row find nobody: one alone can miss a fork that is under way."""
+        for _ in range(2):
+            await trio.lowlevel.checkpoint()
+            if self._scan():
+                return False
+        return True
+
+    def _scan(self, spared: list[str] | None = None) -> dict[int, Entry]:
+        processes = table.entries()
+        never = {os.getpid(), *table.ancestors(os.getpid(), processes)}
+        found = table.below(self._roots(processes) - never, processes) - never
+        found &= {pid for pid in found if processes[pid].alive}
+        left_alone = [pid for pid in found if self._is_spared(pid)]
+        if spared is not None:
+            spared += [_name(processes[pid]) for pid in left_alone]
+        found -= table.below(left_alone, processes)
+        self._seen = {pid: processes[pid].start_ticks for pid in found}
+        return {pid: processes[pid] for pid in found}
+
+    def _roots(self, processes: dict[int, Entry]) -> set[int]:
+        return {pid for pid, one in processes.items() if self._is_ours(one)}
+
+    def _is_ours(self, one: Entry) -> bool:
+        if one.start_ticks in (self._seen.get(one.pid), self._leader_ticks(one.pid)):
+            return True
+        if one.sid == self.child.pid and self._session_is_ours(one):
+            return True
+        mark = table.environ_mark(one.pid)
+        if mark is not None:
+            return mark == self.child.mark
+        return self._is_our_orphan(one)
+
+    def _leader_ticks(self, pid: int) -> int | None:
+        return self.child.start_ticks if pid == self.child.pid else None
+
+    def _session_is_ours(self, one: Entry) -> bool:
+        """A session's number is not given away before its last process is gone, but then it is."""
+        return not self._over and one.start_ticks >= self.child.start_ticks and one.pid != self.child.pid
+
+    def _is_our_orphan(self, one: Entry) -> bool:
+        if one.ppid != os.getpid() or not one.alive:
+            return False
+        children = spawn.owned()
+        if children is None or one.pid in children:
+            return False
+        return bool(self._files & table.open_files(one.pid))
+
+    def _is_spared(self, pid: int) -> bool:
+        if not self._spare:
+            return False
+        text = table.command_line(pid)
+        return any(one.search(text) for one in self._spare)
+
+
+def _files_of(child: Child) -> set[str]:
+    """The names under which somebody who has the child's terminal or pipes open shows them."""
+    files = {child.tty_name} if child.tty_name else set()
+    for fd in (child.stdin, child.stdout, child.stderr):
+        if fd is not None:
+            files.add(os.readlink(f"/proc/self/fd/{fd}"))  # noqa: PTH115
+    return files
+
+
+def _name(one: Entry) -> str:
+    return f"{one.name} (pid {one.pid})"

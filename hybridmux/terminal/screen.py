@@ -1,0 +1,147 @@
+"""The text on a terminal's screen, drawn from its journal when somebody looks.
+
+Most output is never looked at. So the model stays behind the journal and catches up on a look, or, in small
+slices, when much has gathered. A flood is not drawn in full: plain text that only scrolls is skipped exactly,
+up to its last rows; from anything else that is too far behind only what sets modes is taken from the part
+left out.
+"""
+
+import re
+import time
+from collections import deque
+from collections.abc import Callable
+
+import trio
+
+from hybridmux.budgets import SCREEN_AHEAD, SCREEN_BEHIND, SCREEN_NEAR, SCREEN_SLICE
+from hybridmux.journal import ByteJournal
+from hybridmux.terminal.emulator import Emulator
+
+_SPECIAL = (b"\x1b", b"\xc2", b"\x0e", b"\x0f")
+"""What may begin something that does more than print and scroll."""
+_MODES = re.compile(rb"\x1b\[[?!]?[0-9;]*[hlpr]|\x1bc")
+_PIECE = 64 * 1024
+_SIZES = 64
+
+
+class Screen:
+    """A model of the screen that follows `journal`."""
+
+    def __init__(
+        self, journal: ByteJournal, cols: int, rows: int, first_safe: Callable[[int], int | None]
+    ) -> None:
+        """`first_safe(position)`: the first place at or after it where the stream may be cut."""
+        self.journal = journal
+        self._first_safe = first_safe
+        self.position = journal.end
+        """How far it has been drawn."""
+        self.leaps = 0
+        """How often the model skipped: moves on in a flood."""
+        self._leaps_before = 0
+        self._emulator = Emulator(cols, rows)
+        self._sizes: deque[tuple[int, int, int]] = deque(maxlen=_SIZES)
+        self._behind = min(SCREEN_BEHIND, journal.limit // 2)
+
+    def text(self) -> str:
+        """The rows without trailing blanks, down to the last that is not empty. Draws all that is outstanding
+        first, at once; `look()` does it in slices."""
+        return "\n".join(self.lines()).rstrip("\n")
+
+    def lines(self) -> list[str]:
+        """As `text()`, but every row of the screen."""
+        self._hurry()
+        while self.position < self.journal.end:
+            self._draw(_PIECE)
+        self._resize_until(self.position)
+        return self._emulator.display.rows_text()
+
+    async def look(self) -> str:
+        """`text()`, other tasks running in between."""
+        await self.catch_up()
+        return self.text()
+
+    async def catch_up(self, rest: float = 0.0) -> None:
+        """Draws what is outstanding in slices; after each it rests `rest` times as long as that took."""
+        await trio.lowlevel.checkpoint()
+        self._hurry()
+        while self.position < self.journal.end:
+            began = time.perf_counter()
+            self._draw(SCREEN_SLICE)
+            await trio.sleep(rest * (time.perf_counter() - began))
+
+    @property
+    def cursor(self) -> tuple[int, int]:
+        """Column and row of the cursor, from 0, as far as it has been drawn."""
+        cursor = self._emulator.display.cursor
+        return cursor.x, cursor.y
+
+    @property
+    def alternate(self) -> bool:
+        """Whether the program uses the alternate screen, as far as it has been drawn."""
+        return self._emulator.display.alternate
+
+    @property
+    def bracketed_paste(self) -> bool:
+        """Whether the program wants pastes marked (`CSI ? 2004 h`), as far as it has been drawn."""
+        return self._emulator.display.bracketed_paste
+
+    def resize(self, cols: int, rows: int) -> None:
+        """The screen has this size from the journal's present end on."""
+        self._sizes.append((self.journal.end, cols, rows))
+
+    def behind(self) -> bool:
+        """Whether so much is outstanding that it should be caught up; call after each write to the journal.
+
+        Keeps the model within reach of the journal's tail.
+        """
+        if self.journal.end - self.position > self._behind:
+            self._leap(self.journal.end - self._behind // 2)
+        return self.journal.end - self.position > SCREEN_AHEAD
+
+    def _draw(self, at_most: int) -> None:
+        """Draws one piece, after leaving out what would only scroll away."""
+        self._resize_until(self.position)
+        room = self._sizes[0][0] - self.position if self._sizes else _PIECE
+        data = self.journal.read(self.position, min(room, _PIECE))
+        skipped = self._scrolled_away(data)
+        if skipped:
+            self._emulator.resync()
+        piece = data[skipped : skipped + at_most]
+        self._emulator.feed(piece)
+        self.position += skipped + len(piece)
+
+    def _scrolled_away(self, data: bytes) -> int:
+        """How many bytes of `data` leave no trace on the screen: plain lines with a screenful more after."""
+        display = self._emulator.display
+        if display.margins is not None or not self._emulator.in_text:
+            return 0
+        at = min((place for place in map(data.find, _SPECIAL) if place >= 0), default=len(data))
+        for _ in range(display.lines + 2):
+            at = data.rfind(b"\r\n", 0, at)
+            if at < 0:
+                return 0
+        return at + 2
+
+    def _hurry(self) -> None:
+        """Once a flood has made us leap there is nothing exact to lose: only what is near the end is drawn."""
+        if self.leaps != self._leaps_before:
+            self._leaps_before = self.leaps
+            if self.journal.end - self.position > SCREEN_NEAR:
+                self._leap(self.journal.end - SCREEN_NEAR)
+                self._leaps_before = self.leaps
+
+    def _leap(self, position: int) -> None:
+        """Goes on at `position`, or soon after, and takes from what is left out only what sets modes."""
+        self.leaps += 1
+        safe = self._first_safe(position)
+        target = self.journal.end if safe is None else safe
+        left_out = self.journal.read(self.position, target - self.position)
+        self._emulator.resync()
+        self._emulator.feed(b"".join(_MODES.findall(left_out)))
+        self.position = target
+        self._resize_until(target)
+
+    def _resize_until(self, position: int) -> None:
+        while self._sizes and self._sizes[0][0] <= position:
+            _, cols, rows = self._sizes.popleft()
+            self._emulator.display.resize(rows, cols)

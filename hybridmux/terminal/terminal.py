@@ -1,0 +1,308 @@
+"""One program on a PTY: its output in a journal, its input in order, its screen, its end.
+
+Four tasks: the reader (one read for each time there is something), the exit watcher (a grandchild may hold
+the output open long after the program has gone), the screen keeper, and one that answers queries. The body
+of `open_terminal` is the terminal's life; leaving it ends everything the program has started.
+"""
+
+import errno
+import os
+import re
+import secrets
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
+
+import trio
+
+from hybridmux.budgets import (
+    DRAIN_BYTES,
+    PTY_READ,
+    SAFE_GRID,
+    SCREEN_PAUSE,
+    SCREEN_REST,
+    TITLE_CHARS,
+    Budgets,
+)
+from hybridmux.errors import AgentFailed
+from hybridmux.journal import ByteJournal
+from hybridmux.proc.family import EndReport, Family
+from hybridmux.proc.mark import Mark
+from hybridmux.proc.spawn import Child
+from hybridmux.terminal.markers import Osc, Scanner
+from hybridmux.terminal.pacing import Pace, Viewer
+from hybridmux.terminal.pty import Pty
+from hybridmux.terminal.screen import Screen
+
+_TITLE = frozenset({0, 2})
+OSC_AGENT_STATE = 7501
+_ANSWER_7501 = b"\x1b]7501;?\x1b\\"
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_REOPEN_PAUSE = 0.1
+"""Seconds between looks whether a program that has closed its terminal opens it again."""
+_LAST_OUTPUT = 1.0
+"""Seconds to wait for the end of the output once every process is gone: the kernel has it at once."""
+
+
+class InputStuck(AgentFailed):
+    """The program did not read its input within `Budgets.input_stall`; `written` bytes had gone through."""
+
+    def __init__(self, written: int) -> None:
+        super().__init__("the program does not read its input")
+        self.written = written
+
+
+class Terminal:
+    """A program on a PTY. Made by `open_terminal`."""
+
+    def __init__(
+        self, pty: Pty, child: Child, family: Family, budgets: Budgets, *, answer_osc7501: bool
+    ) -> None:
+        self.journal = ByteJournal(budgets.scrollback_bytes)
+        """The output. Closed when the program has exited and nobody has the terminal open any more."""
+        self.epoch = secrets.token_hex(8)
+        """Tells this PTY's positions from those of any other."""
+        self.child = child
+        self.family = family
+        self.title = ""
+        """What the program set by OSC 0 or 2, at most `TITLE_CHARS`, without control characters."""
+        self.osc7501: str | None = None
+        """The last agent state the program reported, raw; its queries (`?`) are not states."""
+        self.exit_code: int | None = None
+        """None while it runs; negative is a signal's number."""
+        self.end_report: EndReport | None = None
+        """How the family ended, after the `async with`."""
+        self.changes = 0
+        """Moves with each output, title, agent state and exit, and at the end of the output."""
+        self._scanner = Scanner(
+            _TITLE | {OSC_AGENT_STATE}, keep=2 * budgets.scrollback_bytes // SAFE_GRID + 2
+        )
+        self.screen = Screen(self.journal, pty.cols, pty.rows, self._scanner.first_safe)
+        self._pty = pty
+        self._budgets = budgets
+        self._answer_osc7501 = answer_osc7501
+        self._pace = Pace(budgets.pace_patience)
+        self._changed = trio.lowlevel.ParkingLot()
+        self._screen_work = trio.lowlevel.ParkingLot()
+        self._exited = trio.Event()
+        self._output_ended = trio.Event()
+        self._input = trio.Lock()
+        self._answers: trio.MemorySendChannel[bytes]
+        self._answers, self._answers_due = trio.open_memory_channel[bytes](16)
+
+    @property
+    def cols(self) -> int:
+        """Columns, clamped."""
+        return self._pty.cols
+
+    @property
+    def rows(self) -> int:
+        """Rows, clamped."""
+        return self._pty.rows
+
+    def safe_start(self) -> int:
+        """The oldest position still in the journal where one may start to read: no sequence or character is
+        cut there. Where there is none (one endless control string), the tail."""
+        safe = self._scanner.first_safe(self.journal.tail)
+        return self.journal.tail if safe is None else safe
+
+    def viewer(self) -> AbstractContextManager[Viewer]:
+        """`with terminal.viewer() as v`: while inside, `v.position` takes part in the pacing."""
+        return self._pace.viewer(self.journal.end)
+
+    def resize(self, cols: int, rows: int) -> None:
+        """Sets the clamped size; the program gets SIGWINCH if it is another. Nothing after the end."""
+        if self._pty.master < 0:
+            return
+        before = self.cols, self.rows
+        self._pty.resize(cols, rows)
+        if before != (self.cols, self.rows):
+            self.screen.resize(self.cols, self.rows)
+            self._change()
+
+    async def write(self, data: bytes) -> None:
+        """Types `data`: after all that was written before, and in whole.
+
+        Raises `InputStuck` when the program does not read for `Budgets.input_stall`,
+        `trio.BrokenResourceError` when it is gone, `trio.ClosedResourceError` after the end. Cancelled, a
+        part may have been written.
+        """
+        written = 0
+        with trio.move_on_after(self._budgets.input_stall) as scope:
+            async with self._input:
+                view = memoryview(data)
+                while written < len(data):
+                    written += await self._write_some(view[written:])
+                    scope.deadline = trio.current_time() + self._budgets.input_stall
+                    if written < len(data):
+                        await trio.lowlevel.checkpoint()
+        if scope.cancelled_caught:
+            raise InputStuck(written)
+
+    async def _write_some(self, data: memoryview) -> int:
+        while True:
+            if self._pty.master < 0:
+                raise trio.ClosedResourceError
+            try:
+                return os.write(self._pty.master, data)
+            except BlockingIOError:
+                await trio.lowlevel.wait_writable(self._pty.master)
+            except OSError as error:
+                raise trio.BrokenResourceError from error
+
+    async def wait_exited(self) -> int:
+        """Waits for the end of the program itself (its descendants may live on) and gives its exit code."""
+        await self._exited.wait()
+        assert self.exit_code is not None
+        return self.exit_code
+
+    async def changed(self, since: int) -> int:
+        """Waits until `changes` is more than `since` and gives it. It stops at the output's end."""
+        await trio.lowlevel.checkpoint()
+        while self.changes <= since:
+            await self._changed.park()
+        return self.changes
+
+    def _change(self) -> None:
+        self.changes += 1
+        self._changed.unpark_all()
+
+    # Output.
+
+    async def _read(self) -> None:
+        """One read for each readiness: more in a row gains little and makes everyone else wait."""
+        while True:
+            await self._pace.wait(self.journal.end)
+            await trio.lowlevel.wait_readable(self._pty.master)
+            if self._read_once() == 0:
+                if self._exited.is_set():
+                    break
+                # All have closed it, but the program lives and may open its terminal again.
+                with trio.move_on_after(_REOPEN_PAUSE):
+                    await self._exited.wait()
+        self.journal.close()
+        self._output_ended.set()
+        self._change()
+
+    def _read_once(self) -> int | None:
+        """The number of bytes read; 0 at the end, None when there is nothing now."""
+        try:
+            data = os.read(self._pty.master, PTY_READ)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            return 0
+        if data:
+            self._take(data)
+        return len(data)
+
+    def _take(self, data: bytes) -> None:
+        self.journal.write(data)
+        for event in self._scanner.feed(data):
+            self._handle(event)
+        if self.screen.behind():
+            self._screen_work.unpark_all()
+        self._change()
+
+    def _handle(self, event: Osc) -> None:
+        text = event.data.decode("utf-8", "replace")
+        if event.code in _TITLE:
+            self.title = _UNPRINTABLE.sub("", text)[:TITLE_CHARS]
+        elif text != "?":
+            self.osc7501 = text
+        elif self._answer_osc7501:
+            with suppress(trio.WouldBlock):  # it has asked often enough
+                self._answers.send_nowait(_ANSWER_7501)
+
+    async def _watch_exit(self) -> None:
+        code = await self.child.wait()
+        # What it wrote last is in the kernel's buffer: those who wait for the exit find it in the journal.
+        until = self.journal.end + DRAIN_BYTES
+        while self.journal.end < until and self._read_once():
+            pass
+        self.exit_code = code
+        self._exited.set()
+        self._change()
+
+    async def _keep_screen(self) -> None:
+        while True:
+            await self._screen_work.park()
+            leaps = -1
+            while leaps != self.screen.leaps:  # not in a flood
+                leaps = self.screen.leaps
+                await trio.sleep(SCREEN_PAUSE)
+            await self.screen.catch_up(rest=SCREEN_REST)
+
+    async def _answer(self) -> None:
+        async for answer in self._answers_due:
+            with suppress(trio.BrokenResourceError, InputStuck):
+                await self.write(answer)
+
+    # Life.
+
+    def start(self, nursery: trio.Nursery) -> None:
+        """Starts the tasks; they end when the nursery is cancelled."""
+        for task in (self._read, self._watch_exit, self._keep_screen, self._answer):
+            nursery.start_soon(task)
+
+    async def end(self) -> EndReport:
+        """Ends the family and takes its last output. Not cancellable."""
+        self._pace.off()
+        with trio.CancelScope(shield=True):
+            report = self.end_report = await self.family.end(self._budgets.stopping_step)
+            with trio.move_on_after(_LAST_OUTPUT):
+                await self._exited.wait()
+                await self._output_ended.wait()
+        return report
+
+    def close(self) -> None:
+        """Lets go of the PTY; the journal stays readable."""
+        if self.child.returncode is None:
+            self.child.disown()
+        self.child.close()
+        self._pty.close()
+        self.journal.close()
+        self._change()
+
+
+@asynccontextmanager
+async def open_terminal(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    mark: Mark,
+    cols: int,
+    rows: int,
+    budgets: Budgets,
+    answer_osc7501: bool = False,
+    spare: Sequence[str] = (),
+) -> AsyncIterator[Terminal]:
+    """Starts `argv` on a PTY of this size. Raises `SpawnFailed`; OSError without a PTY.
+
+    `answer_osc7501`: say yes to a program that asks whether somebody listens to its agent state. `spare`: see
+    `Family`. What the body raises comes out as it is, not in a group.
+    """
+    pty = Pty.open(cols, rows)
+    try:
+        child = await pty.spawn(argv, cwd=cwd, env=env, mark=mark)
+    except BaseException:
+        pty.close()
+        raise
+    terminal = Terminal(pty, child, Family(child, spare=spare), budgets, answer_osc7501=answer_osc7501)
+    raised: BaseException | None = None
+    try:
+        async with trio.open_nursery() as nursery:
+            try:
+                terminal.start(nursery)
+                yield terminal
+            except BaseException as error:
+                raised = error
+            finally:
+                await terminal.end()
+            nursery.cancel_scope.cancel()
+        if raised is not None:
+            raise raised
+    finally:
+        terminal.close()

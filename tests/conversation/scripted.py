@@ -1,0 +1,341 @@
+"""Scripted sides: the switch runs over them with the mock clock, and every step is written down.
+
+`World` is the play: what the agent has stored, what each program does when it is asked something, and the
+list of what happened. It checks the one rule that no test may break: never two programs on a conversation.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+
+import trio
+from attrs import define, evolve, field
+
+from hybridmux.agents.demo_profile import PROFILE
+from hybridmux.agents.launch import Launch
+from hybridmux.agents.profile import TuiState
+from hybridmux.budgets import Budgets
+from hybridmux.conversation.bell import Bell
+from hybridmux.conversation.lifecycle import create
+from hybridmux.conversation.moves import reconnect
+from hybridmux.conversation.session import HybridSession
+from hybridmux.conversation.sides import Abilities, Plan, PromptOutcome, SideFailed, Summary
+from hybridmux.errors import StoreUnusable
+from hybridmux.journal import ByteJournal
+from hybridmux.store.records import Record
+
+ID = "demo_1"
+
+
+@define
+class World:
+    """What the programs of one play do. A behaviour is `ok`, `hang`, or an exception to raise."""
+
+    turn: str = "idle"
+    """The terminal's turn when it starts."""
+    stored: bool = True
+    interrupt: str = "ok"
+    quit: str = "ok"
+    farewell: str = ""
+    tui_starts: list[object] = field(factory=list)
+    """Behaviours of the coming TUI starts, in order; `ok` when used up."""
+    initialize: object = "ok"
+    list_: object = "ok"
+    load: object = "ok"
+    resume: object = "ok"
+    prompt: object = "ok"
+    cancel: str = "ok"
+    can_resume: bool = True
+    missing: str | None = None
+    listed: list[str] = field(factory=lambda: [ID])
+    history: list[str] = field(factory=lambda: ["hello"])
+    store_fails_at: str | None = None
+    """The activity or side whose record cannot be written."""
+    happened: list[str] = field(factory=list)
+    writers: set[str] = field(factory=set)
+    records: dict[str, Record] = field(factory=dict)
+
+    def note(self, what: str) -> None:
+        self.happened.append(what)
+
+    def enter(self, who: str) -> None:
+        assert not self.writers, f"{who} opens a conversation that {self.writers} has open"
+        self.writers.add(who)
+
+
+async def behave(behaviour: object) -> None:
+    """Does what the script says."""
+    await trio.lowlevel.checkpoint()
+    if behaviour == "hang":
+        await trio.sleep_forever()
+    if isinstance(behaviour, Exception):
+        raise behaviour
+
+
+class ScriptedTui:
+    """A terminal side."""
+
+    def __init__(self, world: World, session_id: str | None) -> None:
+        self.world = world
+        self.session_id = session_id or ID
+        self.turn = world.turn
+        self.started_at = 0.0
+        self.bell = Bell()
+        self.code: int | None = None
+        self.terminal = SimpleNamespace(
+            title="", cols=80, rows=24, journal=ByteJournal(1024), epoch="e", exit_code=None, changed=self.changed
+        )
+        world.enter("tui")
+
+    async def changed(self, seen: int) -> int:
+        return await self.bell.wait(seen)
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.code
+
+    def set(self, turn: str) -> None:
+        self.turn = turn
+        self.bell.ring()
+
+    def die(self, code: int) -> None:
+        self.code = self.terminal.exit_code = code
+        self.world.writers.discard("tui")
+        self.bell.ring()
+
+    def state(self) -> TuiState:
+        return TuiState(turn=self.turn, ready=True, session_id=self.session_id, stored=self.world.stored)
+
+    async def write(self, data: bytes) -> None:
+        await self.press([SimpleNamespace(keys=data, pause=0)])
+
+    async def watch(self, want):
+        while True:
+            if self.code is not None:
+                raise SideFailed(f"the terminal program ended ({self.code})")
+            if want(self.state()):
+                return self.state()
+            await self.bell.wait(self.bell.version)
+
+    async def ready(self) -> TuiState:
+        behaviour = self.world.tui_starts.pop(0) if self.world.tui_starts else "ok"
+        await behave(behaviour)
+        return self.state()
+
+    async def settled(self) -> TuiState:
+        await trio.lowlevel.checkpoint()
+        return self.state()
+
+    async def press(self, keys) -> None:
+        for press in keys:
+            await trio.sleep(press.pause)
+            if press.keys == b"\x1b":
+                self.world.note("interrupt")
+                if self.world.interrupt == "ok":
+                    self.set("idle")
+                elif self.world.interrupt == "exit":
+                    self.die(143)
+
+    async def stop(self, *, clean: bool) -> str:
+        self.world.note("quit" if clean else "kill")
+        if self.world.quit == "hang":
+            await trio.sleep(15)
+        if self.code is None:
+            self.die(0 if clean else -9)
+        return self.world.farewell
+
+    async def ended(self) -> int:
+        while self.code is None:
+            await self.bell.wait(self.bell.version)
+        return self.code
+
+
+class ScriptedChat:
+    """A chat side."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.abilities = Abilities(load=True, resume=world.can_resume)
+        self.sink = lambda _: None
+        self.asker = None
+        self.gone = trio.Event()
+        self.finish_turn = trio.Event()
+
+    def update(self, kind: str, text: str, message_id: str) -> None:
+        content = {"type": "text", "text": text}
+        self.sink({"update": {"sessionUpdate": kind, "content": content, "messageId": message_id}})
+
+    async def sessions(self) -> list[Summary]:
+        await behave(self.world.list_)
+        return [Summary(session_id=each, title=each, updated_at=None) for each in self.world.listed]
+
+    async def new(self):
+        self.world.enter("chat")
+        self.world.note("new")
+        return ID, {}
+
+    async def load(self, session_id: str):
+        self.world.enter("chat")
+        self.world.note(f"load {session_id}")
+        for index, text in enumerate(self.world.history):
+            self.update("user_message_chunk", text, f"m{index}")
+            await trio.lowlevel.checkpoint()
+        await behave(self.world.load)
+        return {}
+
+    async def resume(self, session_id: str):
+        self.world.enter("chat")
+        self.world.note(f"resume {session_id}")
+        await behave(self.world.resume)
+        return {}
+
+    async def prompt(self, blocks) -> PromptOutcome:
+        text = blocks[0]["text"]
+        self.world.note(f"prompt {text}")
+        self.update("agent_message_chunk", f"echo: {text}", f"a-{text}")
+        if self.world.prompt == "open":
+            await self._until(self.finish_turn)
+            return PromptOutcome(stop_reason="cancelled")
+        await behave(self.world.prompt)
+        return PromptOutcome(stop_reason="end_turn")
+
+    async def _until(self, event: trio.Event) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._fail_when_gone)
+            await event.wait()
+            nursery.cancel_scope.cancel()
+
+    async def _fail_when_gone(self) -> None:
+        await self.gone.wait()
+        raise SideFailed("the agent ended")
+
+    async def cancel(self) -> None:
+        self.world.note("cancel")
+        if self.world.cancel == "ok":
+            self.finish_turn.set()
+
+    async def set_option(self, option_id, value):
+        return {}
+
+    async def stop(self) -> None:
+        if not self.gone.is_set():
+            self.world.note("stop chat")
+        self.leave()
+
+    async def kill(self) -> None:
+        self.world.note("kill chat")
+        self.leave()
+
+    def leave(self) -> None:
+        self.world.writers.discard("chat")
+        self.gone.set()
+
+    async def ended(self) -> str:
+        await self.gone.wait()
+        return "exit code 1"
+
+
+class ScriptedSides:
+    """Opens scripted sides and remembers the newest."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.tui: ScriptedTui | None = None
+        self.chat: ScriptedChat | None = None
+
+    @asynccontextmanager
+    async def open_tui(self, plan, session_id, cols, rows) -> AsyncIterator[ScriptedTui]:
+        self.world.note(f"tui {session_id or 'new'}")
+        self.tui = tui = ScriptedTui(self.world, session_id)
+        try:
+            yield tui
+        finally:
+            if tui.code is None:
+                tui.die(-9)
+
+    @asynccontextmanager
+    async def open_chat(self, plan) -> AsyncIterator[ScriptedChat]:
+        self.world.note("connector")
+        await behave(self.world.initialize)
+        self.chat = chat = ScriptedChat(self.world)
+        try:
+            yield chat
+        finally:
+            chat.leave()
+
+    def missing_program(self, plan) -> str | None:
+        return None
+
+    def missing_connector(self, plan) -> str | None:
+        return self.world.missing
+
+
+class ScriptedStore:
+    """Records in memory; one write can be made to fail."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    async def put(self, record: Record) -> Record:
+        await trio.lowlevel.checkpoint()
+        old = self.world.records.get(record.id)
+        if self.world.store_fails_at is not None and (
+            record.activity == self.world.store_fails_at
+            or (old is not None and old.side != record.side and record.side == self.world.store_fails_at)
+        ):
+            raise StoreUnusable("the disk is full", "/data/hybrid-sessions.json")
+        self.world.records[record.id] = record
+        return record
+
+    async def remove(self, record_id: str) -> None:
+        self.world.records.pop(record_id, None)
+
+
+@define
+class Play:
+    """One session on stage."""
+
+    world: World
+    session: HybridSession
+    sides: ScriptedSides
+
+    @property
+    def record(self) -> Record:
+        return self.world.records[self.session.id]
+
+    def texts(self) -> list[str]:
+        """User and agent texts of the timeline, in order."""
+        entries = self.session.log.journal.read(self.session.log.journal.tail, 10**9)
+        return [e.event["content"]["text"] for e in entries if e.event["type"] == "message.append"]
+
+    def events(self, kind: str) -> list[dict]:
+        entries = self.session.log.journal.read(self.session.log.journal.tail, 10**9)
+        return [entry.event for entry in entries if entry.event["type"] == kind]
+
+
+@asynccontextmanager
+async def play(world: World, place: str = "tui", **budgets: float) -> AsyncIterator[Play]:
+    """A session that rests on `place`."""
+    sides = ScriptedSides(world)
+    launch = Launch(agent="demo", program="hybridmux-demo", leading=("tui",))
+    plan = Plan(profile=PROFILE, launch=launch, session="s1", cwd="/", env={})
+    now = "2026-01-01T00:00:00Z"
+    record = Record(
+        id="s1", name="play", config_id="c", agent="demo", cwd="/", cmd=[], side=place,
+        agent_session_id=ID, created_at=now, updated_at=now,
+    )  # fmt: skip
+    session = HybridSession(
+        record,
+        plan,
+        sides=sides,
+        store=ScriptedStore(world),
+        budgets=evolve(Budgets(), **budgets),
+        bell=Bell(),
+        reconnect=reconnect,
+    )
+    async with trio.open_nursery() as nursery:
+        await nursery.start(session.run)
+        await create(session, place)
+        world.happened.clear()
+        yield Play(world, session, sides)
+        nursery.cancel_scope.cancel()

@@ -1,0 +1,340 @@
+"""The switch over scripted sides, on the mock clock: phases, deadlines, rollback."""
+
+from functools import partial
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from hybridmux.conversation import lifecycle, switch
+from hybridmux.conversation.phases import Step
+from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed
+from hybridmux.errors import AgentFailed, Conflict, StoreUnusable
+
+from .scripted import ID, Play, World, play
+
+
+@pytest.fixture(autouse=True)
+def clock(autojump_clock):
+    """Deadlines take no time here."""
+    return autojump_clock
+
+
+async def to_chat(p: Play, chosen: str | None = None):
+    return await p.session.operate("switch", partial(switch.to_chat, p.session, chosen))
+
+
+async def to_terminal(p: Play):
+    return await p.session.operate("switch", partial(switch.to_terminal, p.session))
+
+
+def assert_back_in_terminal(p: Play) -> None:
+    """The session rests on the terminal, on the same conversation, and nothing else lives."""
+    assert p.session.position.step is Step.TUI
+    assert p.world.writers == {"tui"}
+    assert p.sides.tui.session_id == ID
+    assert p.session.chat is None
+    assert p.record.side == "tui"
+    assert p.record.activity == "idle"
+
+
+async def test_terminal_to_chat_holds_the_history():
+    async with play(World(history=["one", "two"])) as p:
+        result = await to_chat(p)
+        assert result.side == "acp"
+        assert p.world.happened == ["connector", "quit", f"load {ID}"]
+        assert p.texts() == ["one", "two"]
+        assert p.record.side == "acp"
+        assert p.record.activity == "idle"
+        assert [e["kind"] for e in p.events("marker")] == ["loaded", "switched"]
+
+
+async def test_twenty_round_trips_keep_the_id():
+    async with play(World()) as p:
+        for _ in range(20):
+            await to_chat(p)
+            await to_terminal(p)
+            assert p.sides.tui.session_id == ID
+        assert p.session.record.agent_session_id == ID
+        assert p.record.agent_session_history == []
+
+
+@pytest.mark.parametrize("code", [0, 143, 137])
+async def test_a_terminal_that_dies_during_the_switch_never_closes_the_session(code):
+    async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
+        nursery.start_soon(to_chat, p)
+        await wait_all_tasks_blocked()
+        assert p.session.position.step is Step.INTERRUPTING
+        p.sides.tui.die(code)
+        await wait_all_tasks_blocked()
+        assert p.session.position.step is Step.ACP
+        assert p.record.state == "active"
+
+
+async def test_a_missing_connector_is_a_conflict_and_touches_nothing():
+    world = World()
+    async with play(world) as p:
+        world.missing = "demo-acp"
+        with pytest.raises(AgentFailed, match="not installed"):
+            await to_chat(p)
+        assert world.happened == []
+        assert_back_in_terminal(p)
+
+
+@pytest.mark.parametrize("fault", ["hang", SideFailed("exit code 71")])
+@pytest.mark.parametrize("moment", ["initialize", "list_"])
+async def test_a_fault_in_the_precheck_touches_nothing(moment, fault):
+    world = World()
+    async with play(world) as p:
+        setattr(world, moment, fault)
+        with pytest.raises(AgentFailed):
+            await to_chat(p)
+        assert "quit" not in world.happened
+        assert_back_in_terminal(p)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [("hang", "no progress for 60 s"), (SideFailed("the agent ended (exit code 71)"), "exit code 71")],
+)
+async def test_a_fault_in_load_rolls_back(fault, words):
+    async with play(World(load=fault)) as p:
+        with pytest.raises(AgentFailed, match=f"loading: .*{words}"):
+            await to_chat(p)
+        assert p.world.happened[-2:] == ["stop chat", f"tui {ID}"] or p.world.happened[-1] == f"tui {ID}"
+        assert_back_in_terminal(p)
+
+
+async def test_an_active_writer_elsewhere_rolls_back_with_its_reason():
+    async with play(World(load=OccupiedElsewhere("another program has it open"))) as p:
+        with pytest.raises(Conflict) as caught:
+            await to_chat(p)
+        assert caught.value.reason == "occupied_external"
+        assert_back_in_terminal(p)
+
+
+@pytest.mark.parametrize("fault", ["hang", SideFailed("exit code 1")])
+async def test_a_failed_roll_back_ends_interrupted_with_nothing_alive(fault):
+    async with play(World(load=SideFailed("no"), tui_starts=[fault])) as p:
+        with pytest.raises(AgentFailed, match="interrupted"):
+            await to_chat(p)
+        assert p.world.writers == set()
+        assert p.record.state == "interrupted"
+        assert p.session.over.is_set()
+
+
+async def test_a_conversation_that_is_not_stored_yet_is_not_eligible():
+    async with play(World(stored=False)) as p:
+        with pytest.raises(Conflict) as caught:
+            await to_chat(p)
+        assert caught.value.extra == {"eligibility": "no_session_id"}
+        assert_back_in_terminal(p)
+
+
+async def test_a_conversation_that_is_not_listed_is_not_eligible():
+    async with play(World(listed=[])) as p:
+        with pytest.raises(Conflict) as caught:
+            await to_chat(p)
+        assert caught.value.extra == {"eligibility": "not_listed"}
+        assert_back_in_terminal(p)
+
+
+async def test_a_running_turn_is_interrupted_once():
+    async with play(World(turn="running")) as p:
+        await to_chat(p)
+        assert p.world.happened.count("interrupt") == 1
+
+
+async def waiting_for_choice(p: Play, nursery: trio.Nursery, results: list) -> None:
+    async def switching() -> None:
+        results.append(await to_chat(p))
+
+    nursery.start_soon(switching)
+    while p.session.position.step is not Step.AWAITING_CHOICE:
+        await p.session.bell.wait(p.session.bell.version)
+    await trio.lowlevel.checkpoint()
+
+
+@pytest.mark.parametrize(
+    ("choice", "side", "stop"), [("force", "acp", "kill"), ("cancel", "tui", None), ("idle", "acp", "quit")]
+)
+async def test_a_turn_that_ignores_the_interrupt_is_asked_about(choice, side, stop):
+    results: list = []
+    async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
+        await waiting_for_choice(p, nursery, results)
+        if choice == "idle":
+            p.sides.tui.set("idle")
+        else:
+            p.session.choose(choice)
+        await wait_all_tasks_blocked()
+        assert results[0].side == side
+        assert p.session.position.side == side
+        if stop is None:
+            assert "quit" not in p.world.happened
+            assert "kill" not in p.world.happened
+        else:
+            assert stop in p.world.happened
+        with pytest.raises(Conflict) as caught:
+            p.session.choose("wait")
+        assert caught.value.reason == "answered"
+
+
+async def test_wait_sends_no_new_keys_and_asks_again():
+    results: list = []
+    async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
+        await waiting_for_choice(p, nursery, results)
+        p.session.choose("wait")
+        await wait_all_tasks_blocked()
+        assert p.session.position.step is Step.INTERRUPTING
+        await trio.sleep(11)
+        assert p.session.position.step is Step.AWAITING_CHOICE
+        assert p.world.happened.count("interrupt") == 1
+        p.session.choose("cancel")
+
+
+async def test_no_choice_in_time_means_cancel():
+    async with play(World(turn="running", interrupt="ignore"), choice=7.0) as p:
+        began = trio.current_time()
+        result = await to_chat(p)
+        assert result.side == "tui"
+        assert trio.current_time() - began == pytest.approx(17, abs=0.1)
+        assert p.world.happened == ["connector", "interrupt", "stop chat"]
+        assert p.record.activity == "idle"
+
+
+async def test_an_unknown_turn_gets_no_keys_but_a_question():
+    results: list = []
+    async with play(World(turn="unknown")) as p, trio.open_nursery() as nursery:
+        await waiting_for_choice(p, nursery, results)
+        assert "interrupt" not in p.world.happened
+        p.session.choose("cancel")
+
+
+async def test_a_disk_that_is_full_before_the_switch_touches_nothing():
+    async with play(World(store_fails_at="switching")) as p:
+        with pytest.raises(StoreUnusable):
+            await to_chat(p)
+        assert p.session.position.step is Step.TUI
+        assert "quit" not in p.world.happened
+
+
+async def test_a_disk_that_is_full_at_the_commit_rolls_back():
+    async with play(World(store_fails_at="acp")) as p:
+        with pytest.raises(StoreUnusable):
+            await to_chat(p)
+        assert_back_in_terminal(p)
+
+
+async def test_the_record_says_switching_before_anything_is_stopped():
+    world = World()
+    seen = []
+    async with play(world) as p:
+        note = world.note
+
+        def watch(what: str) -> None:
+            seen.append((what, p.record.activity))
+            note(what)
+
+        world.__class__ = type("Watched", (World,), {"note": staticmethod(watch), "__slots__": ()})
+        await to_chat(p)
+    assert ("quit", "switching") in seen
+
+
+async def test_the_farewell_names_another_conversation():
+    other = "demo_2"
+    world = World(listed=[ID, other], farewell=f"Continue with: hybridmux-demo tui --resume {other}")
+    async with play(world) as p:
+        await to_chat(p)
+        assert p.session.record.agent_session_id == other
+        assert p.session.record.agent_session_history == [ID]
+        assert p.session.id_change["now"] == other
+
+
+async def test_the_farewell_names_a_conversation_nobody_lists():
+    async with play(World(farewell="Continue with: hybridmux-demo tui --resume demo_9")) as p:
+        with pytest.raises(AgentFailed, match="demo_9"):
+            await to_chat(p)
+        assert_back_in_terminal(p)
+
+
+async def test_two_switches_at_once():
+    async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
+        await waiting_for_choice(p, nursery, [])
+        with pytest.raises(Conflict) as caught:
+            await to_chat(p)
+        assert caught.value.reason == "switching"
+        p.session.choose("cancel")
+
+
+async def test_a_client_that_goes_away_does_not_end_the_switch():
+    async with play(World(turn="running")) as p:
+        with trio.CancelScope() as client:
+            client.cancel()
+            await to_chat(p)
+        await wait_all_tasks_blocked()
+        assert p.session.position.step is Step.ACP
+
+
+async def test_chat_to_terminal_hands_the_queue_back_as_a_draft():
+    async with play(World(prompt="open"), "acp") as p:
+        await p.session.turns.prompt("running")
+        await p.session.turns.prompt("first")
+        await p.session.turns.prompt("second")
+        await wait_all_tasks_blocked()
+        result = await to_terminal(p)
+        assert result.draft == "first\n\nsecond"
+        assert p.session.turns.queue.items == []
+        assert p.world.happened == ["prompt running", "cancel", "stop chat", f"tui {ID}"]
+        assert p.events("turn.end")[0]["stopReason"] == "cancelled"
+
+
+async def test_an_agent_that_ignores_cancel_is_ended_after_the_deadline():
+    async with play(World(prompt="open", cancel="ignore"), "acp") as p:
+        await p.session.turns.prompt("never ends")
+        await wait_all_tasks_blocked()
+        began = trio.current_time()
+        result = await to_terminal(p)
+        assert result.side == "tui"
+        assert trio.current_time() - began == pytest.approx(10, abs=0.1)
+        assert p.world.writers == {"tui"}
+        assert p.events("turn.end")[0]["stopReason"] == "cancelled"
+
+
+@pytest.mark.parametrize("fault", ["hang", SideFailed("exit code 1")])
+@pytest.mark.parametrize("can_resume", [True, False])
+async def test_a_terminal_that_does_not_start_rolls_back_to_the_chat(fault, can_resume):
+    world = World(prompt="open", can_resume=can_resume)
+    async with play(world, "acp") as p:
+        await p.session.turns.prompt("running")
+        await p.session.turns.prompt("queued")
+        await wait_all_tasks_blocked()
+        world.tui_starts = [fault]
+        with pytest.raises(AgentFailed, match="starting"):
+            await to_terminal(p)
+        assert p.session.position.step is Step.ACP
+        assert world.writers == {"chat"}
+        assert [item.text for item in p.session.turns.queue.items] == ["queued"]
+        assert p.record.side == "acp"
+
+
+async def test_the_server_stops_in_the_middle_of_a_switch():
+    async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
+
+        async def switching() -> None:
+            with pytest.raises(Exception, match="stopping"):
+                await to_chat(p)
+
+        nursery.start_soon(switching)
+        await wait_all_tasks_blocked()
+        await lifecycle.shut_down(p.session)
+        assert p.world.writers == set()
+        assert p.record.state == "interrupted"
+        assert p.record.activity == "switching"
+
+
+async def test_closing_interrupts_a_running_turn_first():
+    async with play(World(turn="running")) as p:
+        await p.session.operate("close", partial(lifecycle.close, p.session))
+        assert p.world.happened == ["interrupt", "quit"]
+        assert p.record.state == "closed"
+        assert p.world.writers == set()
