@@ -170,8 +170,16 @@ class HybridSession:
     async def intent(self) -> AsyncIterator[None]:
         """On disk: a switch is under way. Raises `StoreUnusable` before anything is touched."""
         await self.save(activity="switching")
-        yield
-        if not self.stopping:
+        try:
+            yield
+        except Exception:
+            await self._at_rest()
+            raise
+        await self._at_rest()
+
+    async def _at_rest(self) -> None:
+        """The switch is over and the session lives: the record says what it does now."""
+        if not self.over.is_set():
             await self.save(best_effort=True, activity="turn" if self.turns.running else "idle")
 
     # --- where it is ---
