@@ -85,6 +85,7 @@ ACP_BATCH = 64
 """Lines handled between two checkpoints."""
 ACP_OPEN_REQUESTS = 256
 """Requests of one agent that may wait for an answer at once; one more is refused."""
+EXIT_GRACE = 1.0
 STDERR_TAIL = 64
 """Lines of a connector's stderr that are kept, each cut at `STDERR_LINE` characters."""
 STDERR_LINE = 2000

@@ -83,7 +83,13 @@ class ScriptedTui:
         self.bell = Bell()
         self.code: int | None = None
         self.terminal = SimpleNamespace(
-            title="", cols=80, rows=24, journal=ByteJournal(1024), epoch="e", exit_code=None, changed=self.changed
+            title="",
+            cols=80,
+            rows=24,
+            journal=ByteJournal(1024),
+            epoch="e",
+            exit_code=None,
+            changed=self.changed,
         )
         world.enter("tui")
 

@@ -89,7 +89,7 @@ async def test_a_fault_in_the_precheck_touches_nothing(autojump_clock, moment, f
 
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [("hang", "no progress for 60 s"), (SideFailed("the agent ended (exit code 71)"), "exit code 71")],
+    [("hang", "no end within 600 s"), (SideFailed("the agent ended (exit code 71)"), "exit code 71")],
 )
 async def test_a_fault_in_load_rolls_back(autojump_clock, fault, words):
     async with play(World(load=fault)) as p:

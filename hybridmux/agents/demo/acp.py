@@ -1,326 +1,205 @@
 """`hybridmux-demo acp`: the Agent Client Protocol v1 over stdio."""
 
 import asyncio
-import contextlib
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
-from typing import Any, NoReturn
+import traceback
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from hybridmux.agents.demo import acp_faults, limits, messages
-from hybridmux.agents.demo.faults import Faults
-from hybridmux.agents.demo.history import Line, labels_of, text_of
+from hybridmux.agents.demo import limits, messages, params
+from hybridmux.agents.demo.acp_faults import Breaker, in_use
+from hybridmux.agents.demo.client import Client, Open
 from hybridmux.agents.demo.rpc import RpcError, Wire
 from hybridmux.agents.demo.session import Session
 from hybridmux.agents.demo.store import InUse, NoSuchSession, Store
-from hybridmux.agents.demo.turn import Ending, Turn
+from hybridmux.agents.demo.turn import Ending
 
-INVALID_PARAMS, UNKNOWN_METHOD, INTERNAL, NOT_FOUND, AUTH, REFUSED = (
-    -32602,
-    -32601,
-    -32603,
-    -32002,
-    -32000,
-    -32600,
-)
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
-
-class Client:
-    """The client as one session's turns see it: a `Front` over the wire."""
-
-    def __init__(self, wire: Wire, session: Session, *, forms: bool) -> None:
-        self._wire = wire
-        self._session = session
-        self._forms = forms
-
-    async def show(self, line: Line) -> None:
-        await self.send(*messages.updates(line))
-
-    async def send(self, *updates: Line) -> None:
-        for update in updates:
-            self._wire.send(method="session/update", params={"sessionId": self._session.id, "update": update})
-        await self._wire.writer.room()
-
-    async def permit(self, tool: Line) -> str:
-        call = {k: v for k, v in tool.items() if k != "type"}
-        params = {"sessionId": self._session.id, "toolCall": call, "options": messages.PERMISSION_OPTIONS}
-        try:
-            result = await self._wire.request("session/request_permission", params)
-        except RpcError:
-            return "reject"
-        outcome = (result or {}).get("outcome") or {}
-        return messages.CHOICES.get(outcome.get("optionId"), "cancelled")
-
-    async def fill(self, message: str, schema: Line) -> Line | None:
-        if not self._forms:
-            return None
-        params = {
-            "mode": "form",
-            "sessionId": self._session.id,
-            "message": message,
-            "requestedSchema": schema,
-        }
-        try:
-            answer = await self._wire.request("elicitation/create", params)
-        except RpcError:
-            return None
-        return answer if isinstance(answer, dict) else {"action": "cancel"}
-
-    async def settle(self) -> None:
-        await self._wire.writer.room(0)
-
-
-class Open:
-    """A session this process has open, with its turn and those that wait for it."""
-
-    def __init__(self, session: Session, client: Client) -> None:
-        self.session = session
-        self.client = client
-        self.turn: Turn | None = None
-        self.turnstile = asyncio.Lock()
-        self.cancels = 0
-        self.titled = False
-
-    async def cancel(self) -> None:
-        self.cancels += 1
-        if self.turn:
-            self.turn.interrupt()
+    from hybridmux.agents.demo.faults import Faults
+    from hybridmux.agents.demo.history import Line
 
 
 class Agent:
     """All sessions of one `hybridmux-demo acp`."""
 
-    def __init__(self, wire: Wire, store: Store, faults: Faults) -> None:
+    def __init__(self, wire: Wire, store: Store, breaker: Breaker) -> None:
         self._wire = wire
         self._store = store
-        self._faults = faults
+        self._breaker = breaker
         self._open: dict[str, Open] = {}
         self._forms = False
         self._tasks: set[asyncio.Task[None]] = set()
-        self._methods: dict[str, tuple[str | None, Callable[[Line], Awaitable[Any]]]] = {
+        self._methods: dict[str, tuple[str, Callable[[Line], Awaitable[Line]]]] = {
             "initialize": ("initialize", self._initialize),
             "session/new": ("new", self._new),
             "session/list": ("list", self._list),
             "session/load": ("load", self._load),
             "session/resume": ("load", self._resume),
-            "session/prompt": ("prompt", self._prompt),
-            "session/cancel": (None, self._cancel),
-            "session/close": (None, self._close),
-            "session/set_config_option": (None, self._configure),
-            "_session/steering": (None, self._steer),
+            "session/prompt": ("", self._prompt),
+            "session/cancel": ("", self._cancel),
+            "session/close": ("", self._close),
+            "session/set_config_option": ("", self._configure),
+            "_session/steering": ("", self._steer),
         }
-        self._after: list[Callable[[], Awaitable[None]]] = []
-
-    @property
-    def hung(self) -> bool:
-        return acp_faults.hung() or any(o.turn is not None and o.turn.hung for o in self._open.values())
 
     async def serve(self) -> None:
         """Answers until stdin ends; a hung agent does not notice that."""
         async for message in self._wire.messages():
-            if not acp_faults.hung():
+            if not self._breaker.hung:
                 task = asyncio.ensure_future(self._answer(message))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
-        await acp_faults.at_quit(self._faults)
-        if self.hung:
+        await self._breaker.at_quit()
+        if self._breaker.hung or any(o.turn and o.turn.hung for o in self._open.values()):
             await asyncio.Event().wait()
 
     async def stop(self) -> None:
         """Ends every turn as cancelled and gives the sessions free."""
-        for task in list(self._tasks):
+        self._wire.writer.hurry()
+        for task in self._tasks:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=limits.QUIT_WAIT)
         for opened in self._open.values():
             opened.session.close()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._wire.writer.room(0), limits.FLUSH_WAIT)
+        await self._wire.writer.flushed(limits.FLUSH_WAIT)
 
-    async def _answer(self, message: Line) -> None:
-        number = message.get("id")
-        params = message.get("params")
+    async def _answer(self, message: "Line") -> None:
+        """One request or notification; `_after` of a result are updates that follow it."""
+        number, given = message.get("id"), message.get("params")
         after: list[Line] = []
         try:
-            moment, method = self._methods[message["method"]]
-            if moment:
-                await acp_faults.at(moment, self._faults, self._wire, number)
-            result = await method(params if isinstance(params, dict) else {})
+            result = await self._call(message["method"], number, given if isinstance(given, dict) else {})
             after = result.pop("_after", [])
-        except KeyError:
-            answer: Line = {
-                "error": {"code": UNKNOWN_METHOD, "message": f"Method not found: {message['method']}"}
-            }
+            answer: Line = {"result": result}
         except RpcError as error:
             answer = {"error": error.error}
-        else:
-            answer = {"result": result}
+        except Exception as problem:  # a bug of ours must not leave the client waiting
+            traceback.print_exc()
+            answer = {"error": {"code": -32603, "message": f"Internal error: {problem!r}"}}
         if number is not None:
             self._wire.send(id=number, **answer)
-        for call in after:
-            self._wire.send(method="session/update", params=call)
+        for update in after:
+            self._wire.send(method="session/update", params=update)
 
-    async def _initialize(self, params: Line) -> Line:
-        capabilities = params.get("clientCapabilities") or {}
+    async def _call(self, method: str, number: Any, given: "Line") -> "Line":
+        if method not in self._methods:
+            raise RpcError(-32601, f"Method not found: {method}")
+        moment, call = self._methods[method]
+        if moment:
+            await self._breaker.at(moment, number)
+        return await call(given | {"_id": number})
+
+    async def _initialize(self, given: "Line") -> "Line":
+        capabilities = given.get("clientCapabilities") or {}
         self._forms = (capabilities.get("elicitation") or {}).get("form") is not None
         return dict(messages.INITIALIZE)
 
-    async def _new(self, params: Line) -> Line:
-        session = Session.new(self._store, _cwd(params))
+    async def _new(self, given: "Line") -> "Line":
+        session = Session.new(self._store, params.cwd(given))
         session.store()
         return {"sessionId": session.id, **self._opened(session)}
 
-    def _opened(self, session: Session) -> Line:
-        client = Client(self._wire, session, forms=self._forms)
-        self._open[session.id] = Open(session, client)
-        self._open[session.id].titled = bool(session.title)
+    def _opened(self, session: Session) -> "Line":
+        self._open[session.id] = Open(session, Client(self._wire, session.id, forms=self._forms))
         after: list[Line] = [messages.COMMANDS]
         if session.title:
             after.append({"sessionUpdate": "session_info_update", "title": session.title})
         trailing = [{"sessionId": session.id, "update": update} for update in after]
         return {"configOptions": messages.config_options(session), "_after": trailing}
 
-    async def _list(self, params: Line) -> Line:
-        cwd = params.get("cwd")
-        found = self._store.summaries(os.path.realpath(cwd) if cwd else None)
-        if cursor := params.get("cursor"):
-            found = [s for s in found if (s.stamp, s.id) < _position(cursor)]
+    async def _list(self, given: "Line") -> "Line":
+        found = self._store.summaries(params.folder(given))
+        if given.get("cursor") is not None:
+            end = params.position(given["cursor"])
+            found = [s for s in found if (s.stamp, s.id) < end]
         page = found[: limits.LIST_PAGE]
         more = {"nextCursor": f"{page[-1].stamp}|{page[-1].id}"} if len(found) > len(page) else {}
         return {"sessions": [messages.listed(s) for s in page], **more}
 
-    async def _load(self, params: Line) -> Line:
-        opened, result = self._reopen(params)
-        talk = acp_faults.lagging(self._faults, self._store, opened.session.id)
+    async def _load(self, given: "Line") -> "Line":
+        opened, result = self._reopen(given)
         done = 0
-        for item in talk.items:
+        for item in self._breaker.lagging(self._store, opened.session.id).items:
             for update in messages.updates(item, replay=True):
-                acp_faults.die_at(done, self._faults, self._wire)
+                await self._breaker.die_at(done)
                 await opened.client.send(update)
                 done += 1
-        acp_faults.die_at(done, self._faults, self._wire)
+        await self._breaker.die_at(done)
         return result
 
-    async def _resume(self, params: Line) -> Line:
-        return self._reopen(params)[1]
+    async def _resume(self, given: "Line") -> "Line":
+        return self._reopen(given)[1]
 
-    def _reopen(self, params: Line) -> tuple[Open, Line]:
-        name = _text(params, "sessionId")
+    def _reopen(self, given: "Line") -> tuple[Open, "Line"]:
+        name = params.text(given, "sessionId")
         known = self._open.get(name)
         if known and known.turn:
-            raise RpcError(REFUSED, f"Session {name} is in a turn", {"reason": "busy", "sessionId": name})
+            raise RpcError(-32600, f"Session {name} is in a turn", {"reason": "busy", "sessionId": name})
         try:
             session = known.session if known else Session.reopen(self._store, name)
         except NoSuchSession:
-            raise _unknown(name) from None
+            raise params.unknown(name) from None
         except InUse:
-            raise acp_faults.in_use(name) from None
+            raise in_use(name) from None
         result = self._opened(session)
         return self._open[name], result
 
-    async def _prompt(self, params: Line) -> Line:
-        opened = self._session(params)
-        blocks = _blocks(params)
+    async def _prompt(self, given: "Line") -> "Line":
+        opened, blocks = self._session(given), params.blocks(given)
         cancels = opened.cancels
-        async with opened.turnstile:
-            if opened.cancels != cancels:
-                return messages.prompt_result("cancelled", 0)
-            before = opened.session.characters
-            ending = await self._play(opened, blocks)
-            return _outcome(ending, opened.session.characters - before)
+        await self._breaker.at("prompt", given["_id"])
+        before = opened.session.characters
+        ending = await opened.prompt(blocks, deaf=self._breaker.ignores_cancel, cancels=cancels)
+        return _outcome(ending, opened.session.characters - before)
 
-    async def _play(self, opened: Open, blocks: list[Line]) -> Ending:
-        deaf = self._faults.find("interrupt", "hang") is not None
-        opened.turn = Turn(opened.session, opened.client, deaf=deaf)
-        try:
-            ending = await opened.turn.run(blocks)
-        finally:
-            opened.turn = None
-        if not opened.titled:
-            opened.titled = True
-            await opened.client.show({"type": "title", "title": opened.session.title})
-        return ending
-
-    async def _cancel(self, params: Line) -> Line:
-        await self._session(params).cancel()
+    async def _cancel(self, given: "Line") -> "Line":
+        self._session(given).cancel()
         return {}
 
-    async def _close(self, params: Line) -> Line:
-        opened = self._session(params)
-        await opened.cancel()
-        async with opened.turnstile:
-            opened.session.close()
-            self._open.pop(opened.session.id, None)
+    async def _close(self, given: "Line") -> "Line":
+        opened = self._session(given)
+        await opened.close()
+        self._open.pop(opened.session.id, None)
         return {}
 
-    async def _configure(self, params: Line) -> Line:
-        opened = self._session(params)
+    async def _configure(self, given: "Line") -> "Line":
+        session = self._session(given).session
         try:
-            opened.session.configure(_text(params, "configId"), params.get("value", ""))
+            session.configure(params.text(given, "configId"), given.get("value", ""))
         except ValueError as problem:
-            raise RpcError(INVALID_PARAMS, str(problem)) from None
-        options = messages.config_options(opened.session)
+            raise params.invalid(str(problem)) from None
+        options = messages.config_options(session)
         update = {"sessionUpdate": "config_option_update", "configOptions": options}
-        return {"configOptions": options, "_after": [{"sessionId": opened.session.id, "update": update}]}
+        return {"configOptions": options, "_after": [{"sessionId": session.id, "update": update}]}
 
-    async def _steer(self, params: Line) -> Line:
-        opened = self._session(params)
-        if opened.turn and opened.turn.inject(_blocks(params)):
+    async def _steer(self, given: "Line") -> "Line":
+        opened = self._session(given)
+        if opened.turn and opened.turn.inject(params.blocks(given)):
             return {"outcome": "injected"}
         return {"outcome": "promptRequired", "reason": "noRunningTurn"}
 
-    def _session(self, params: Line) -> Open:
-        name = _text(params, "sessionId")
+    def _session(self, given: "Line") -> Open:
+        name = params.text(given, "sessionId")
         if name not in self._open:
-            raise _unknown(name)
+            raise params.unknown(name)
         return self._open[name]
 
 
-def _outcome(ending: Ending, characters: int) -> Line:
+def _outcome(ending: Ending, characters: int) -> "Line":
     if ending.reason == "auth_required":
-        raise RpcError(AUTH, "Authentication required")
+        raise RpcError(-32000, "Authentication required")
     if ending.reason == "error":
-        raise RpcError(INTERNAL, f"Internal error: {ending.error}")
+        raise RpcError(-32603, f"Internal error: {ending.error}")
     return messages.prompt_result(ending.reason, characters)
 
 
-def _unknown(name: str) -> RpcError:
-    return RpcError(NOT_FOUND, f"No such session: {name}", {"sessionId": name})
-
-
-def _text(params: Line, name: str) -> str:
-    if not isinstance(params.get(name), str):
-        raise RpcError(INVALID_PARAMS, f"Invalid params: {name} must be a string")
-    return str(params[name])
-
-
-def _cwd(params: Line) -> str:
-    cwd = _text(params, "cwd")
-    if not os.path.isabs(cwd) or not os.path.isdir(cwd):
-        raise RpcError(INVALID_PARAMS, f"Invalid params: cwd must be an absolute path of a folder: {cwd}")
-    return cwd
-
-
-def _blocks(params: Line) -> list[Line]:
-    blocks = params.get("prompt")
-    if not isinstance(blocks, list) or not all(isinstance(b, dict) for b in blocks):
-        raise RpcError(INVALID_PARAMS, "Invalid params: prompt must be a list of content blocks")
-    if not text_of(blocks).strip() and not labels_of(blocks):
-        raise RpcError(INVALID_PARAMS, "Invalid params: prompt is empty")
-    return blocks
-
-
-def _position(cursor: Any) -> tuple[int, str]:
-    stamp, _, name = str(cursor).partition("|")
-    if not stamp.isdigit():
-        raise RpcError(INVALID_PARAMS, "Invalid params: cursor is not one of ours")
-    return int(stamp), name
-
-
-async def _run(store: Store, faults: Faults) -> int:
+async def _run(store: Store, faults: "Faults") -> int:
     wire = Wire()
-    agent = Agent(wire, store, faults)
+    breaker = Breaker(faults, wire)
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[int] = loop.create_future()
 
@@ -328,18 +207,22 @@ async def _run(store: Store, faults: Faults) -> int:
         if not ended.done():
             ended.set_result(status)
 
+    async def work() -> None:
+        await breaker.at_start()
+        await agent.serve()
+        end(0)
+
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         loop.add_signal_handler(number, end, 128 + number)
-    await acp_faults.at_start(faults, wire)
-    serving = asyncio.ensure_future(agent.serve())
-    serving.add_done_callback(lambda _: end(0))
+    agent = Agent(wire, store, breaker)
+    working = asyncio.ensure_future(work())
     status = await ended
-    serving.cancel()
+    working.cancel()
     await agent.stop()
     return status
 
 
-def main(store: Store, faults: Faults) -> NoReturn:
+def main(store: Store, faults: "Faults") -> NoReturn:
     """Never returns: leaves without the interpreter's own tidying, which costs a client 20 ms."""
     status = asyncio.run(_run(store, faults))
     sys.stderr.flush()

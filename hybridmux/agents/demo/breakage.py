@@ -10,7 +10,7 @@ from typing import NoReturn
 from hybridmux.agents.demo import limits
 
 NOISE = b'\x00\xff\xfe\x1b not JSON \xc3\x28 {\n[]\n42\n"text"\nnull\n{"jsonrpc":"2.0"}\n\n'
-"""Bytes no parser likes: invalid UTF-8, JSON that is no object, an object that is no message, an empty line."""
+"""Bytes no parser likes: invalid UTF-8, JSON that is no object, objects that are no messages, empty lines."""
 
 
 def ignore_sigterm() -> None:

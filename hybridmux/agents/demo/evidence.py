@@ -1,4 +1,4 @@
-"""What the TUI tells its terminal about itself: the title (OSC 0) and an unasked state report (OSC 7501); pure."""
+"""What the TUI tells its terminal about itself: a title (OSC 0) and an unasked report (OSC 7501); pure."""
 
 from typing import NamedTuple
 
@@ -23,6 +23,6 @@ class Evidence(NamedTuple):
         return f"\x1b]0;Demo {_SIGNS[self.state]} {text}\x07"
 
     def report(self) -> str:
-        """`draft`: something typed is not sent yet. `stored`: the session is in the store and can be resumed."""
+        """`draft`: something typed is not sent yet. `stored`: the session can be resumed."""
         flags = f"draft={self.draft:d}:stored={self.stored:d}"
         return f"\x1b]7501;state={self.state}:app={limits.NAME}:session={self.session}:{flags}\x1b\\"

@@ -3,11 +3,12 @@
     [side.]moment:fault[=value][, …]        or @/path/to/a/file with such a text
 
 * side: `tui` or `acp`; both if left out
-* moment: `start`, `initialize`, `new`, `list`, `load` (and resume), `prompt`, `interrupt` (and cancel), `quit`
-* fault, everywhere:
-  `exit` with 71 · `hang` never answers, deaf to end of file (`hang=hard`: and to SIGTERM) · `garbage` noise first, then goes on ·
-  `halfline` half an answer, then exit 71 · `error` · `slow[=SECONDS]` · `closed` closes stdout, stays alive ·
-  `stderr` floods stderr first · `fork` leaves a process in a session of its own behind
+* moment: `start`, `initialize`, `new`, `list`, `load` (and resume), `prompt`,
+  `interrupt` (and cancel), `quit`
+* fault, everywhere: `exit` with 71 · `hang` no answer, deaf to end of file (`hang=hard`: and to SIGTERM) ·
+  `garbage` noise first, then goes on · `halfline` half an answer, then exit 71 · `error` · `slow[=SECONDS]` ·
+  `closed` closes stdout, stays alive · `stderr` floods stderr first · `fork` leaves a process in a session of
+  its own behind
 * ACP: `unknownid` an answer nobody asked for first · `bigline[=MIB]` a very long line first · `auth`
 * load: `die=N` exits after N replayed updates · `active_writer` · `missing` ·
   `lag=N` leaves the last turn out of the first N loads after it · `other` (TUI) opens another session

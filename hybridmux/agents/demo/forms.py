@@ -57,14 +57,14 @@ def choices(field: Line) -> list[tuple[Any, str]]:
         return [(True, "Yes"), (False, "No")]
     if "oneOf" in field:
         return [
-            (o["const"], " – ".join(filter(None, [o.get("title"), o.get("description")])))
+            (o["const"], ": ".join(filter(None, [o.get("title"), o.get("description")])))
             for o in field["oneOf"]
         ]
     return [(value, str(value)) for value in field.get("enum", [])]
 
 
 def value_of(field: Line, text: str) -> Any:
-    """What a typed answer means; raises `ValueError` with a sentence where it means nothing. None: left out."""
+    """What a typed answer means; None: left out. Raises `ValueError` with a sentence if nothing."""
     text = text.strip()
     if not text:
         return None

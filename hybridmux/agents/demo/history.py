@@ -40,7 +40,7 @@ def parse(data: bytes) -> list[Line]:
 
 
 class Conversation(NamedTuple):
-    """What a session file says. `items` are its lines with chunks joined and tool patches applied, in order of first sight."""
+    """What a session file says; `items` are its lines in order, chunks joined and tool patches applied."""
 
     id: str
     cwd: str

@@ -9,17 +9,22 @@ from prompt_toolkit.keys import Keys
 if TYPE_CHECKING:
     from hybridmux.agents.demo.tui import Tui
 
-_MENU_KEYS = {Keys.Up: "up", Keys.Down: "down", Keys.ControlM: "enter", Keys.Escape: "escape"}
+_MENU_KEYS: dict[Keys | str, str] = {
+    Keys.Up: "up",
+    Keys.Down: "down",
+    Keys.ControlM: "enter",
+    Keys.Escape: "escape",
+}
 
 
 def bindings(tui: "Tui") -> KeyBindings:
-    """Esc is taken at once, so that Alt combinations do not exist; everything else typed goes to the composer."""
+    """Esc is taken at once, so there are no Alt combinations; everything else typed goes to the composer."""
     keys = KeyBindings()
-    in_menu = Condition(lambda: tui.menu is not None)
+    in_menu = Condition(lambda: tui.dialogs.menu is not None)
     empty = Condition(lambda: not tui.composer.text)
 
     keys.add(Keys.ControlM, eager=True)(lambda _: tui.submit())
-    keys.add(Keys.ControlJ, eager=True)(lambda _: tui.composer.insert_text("\n"))
+    keys.add(Keys.ControlJ, eager=True, filter=~in_menu)(lambda _: tui.composer.insert_text("\n"))
     keys.add(Keys.Escape, eager=True)(lambda _: tui.escape())
     keys.add(Keys.ControlC, eager=True)(lambda _: tui.interrupt())
     keys.add(Keys.SIGINT, eager=True)(lambda _: tui.interrupt())
@@ -32,8 +37,8 @@ def bindings(tui: "Tui") -> KeyBindings:
 
 def _menu_bindings(keys: KeyBindings, tui: "Tui", in_menu: Condition) -> None:
     def press(event: KeyPressEvent) -> None:
-        key = event.key_sequence[0].key
-        tui.menu_key(_MENU_KEYS.get(key, event.data) if isinstance(key, Keys) else key)
+        pressed = event.key_sequence[0]
+        tui.dialogs.key(_MENU_KEYS.get(pressed.key, pressed.data))
 
     keys.add(Keys.Any, eager=True, filter=in_menu)(press)
     for key in _MENU_KEYS:

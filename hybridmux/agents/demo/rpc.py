@@ -1,15 +1,16 @@
 """JSON-RPC 2.0 over stdin and stdout, one message a line: just what one agent needs.
 
-Two threads do the blocking reads and writes, so that any kind of file works as stdin and stdout, a client that stops reading
-never keeps us from hearing a cancel, and fds stay as blocking as they were for whoever shares them.
+Two threads do the blocking reads and writes, so that any kind of file works as stdin and stdout, a client
+that stops reading never keeps us from hearing a cancel, and fds stay as blocking as they were for others.
 """
 
 import asyncio
+import contextlib
 import itertools
 import json
 import os
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from hybridmux.agents.demo import limits
@@ -48,15 +49,13 @@ class Reader:
         except OSError:
             return b""
 
-    def _hand_over(self, lines: list[bytes | None] | list[bytes]) -> None:
+    def _hand_over(self, lines: Sequence[bytes | None]) -> None:
         def put() -> None:
             for line in lines:
                 self._lines.put_nowait(line)
 
-        try:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the process is about to end
             self._loop.call_soon_threadsafe(put)
-        except RuntimeError:
-            pass  # the loop is closed: the process is about to end
 
     async def lines(self) -> AsyncIterator[bytes]:
         while (line := await self._lines.get()) is not None:
@@ -71,6 +70,7 @@ class Writer:
         self._change = threading.Condition()
         self._pending = bytearray()
         self._busy = 0
+        self._hurrying = False
         self._waiting: set[asyncio.Future[None]] = set()
         threading.Thread(target=self._work, daemon=True).start()
 
@@ -84,28 +84,42 @@ class Writer:
             self._change.notify()
 
     async def room(self, most: int = limits.STDOUT_HIGH) -> None:
-        """Returns when at most `most` bytes are unwritten."""
-        while self.unwritten > most:
-            future = self._loop.create_future()
-            self._waiting.add(future)
-            await future
+        """Returns when at most `most` bytes are unwritten, or at once after `hurry`."""
+        while self.unwritten > most and not self._hurrying:
+            await self._progress()
+
+    def hurry(self) -> None:
+        """From now on nobody waits for the client: the process is about to end."""
+        self._hurrying = True
+        self._wake()
+
+    async def flushed(self, patience: float) -> None:
+        """Returns when all is written, or after `patience` seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while self.unwritten:
+                    await self._progress()
+
+    async def _progress(self) -> None:
+        future = self._loop.create_future()
+        self._waiting.add(future)
+        await future
 
     def _work(self) -> None:
         while True:
             with self._change:
                 self._change.wait_for(lambda: self._pending)
+                self._busy = len(self._pending)
                 data, self._pending = self._pending, bytearray()
-                self._busy = len(data)
             self._write_all(memoryview(data))
-            self._loop.call_soon_threadsafe(self._wake)
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._wake)
 
     def _write_all(self, data: memoryview) -> None:
-        try:
+        with contextlib.suppress(OSError):  # nobody reads any more: stdin will tell
             while data:
                 data = data[os.write(1, data[: 64 * 1024]) :]
                 self._busy = len(data)
-        except OSError:
-            pass  # nobody reads any more: stdin will tell
         self._busy = 0
 
     def _wake(self) -> None:
@@ -137,7 +151,8 @@ class Wire:
                 self._answered(message)
 
     def _answered(self, message: Line) -> None:
-        future = self._open.get(message.get("id", 0))
+        number = message.get("id")
+        future = self._open.get(number) if isinstance(number, int) else None
         if future is None or future.done():
             return
         if "error" in message:

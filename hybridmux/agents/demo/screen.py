@@ -1,4 +1,4 @@
-"""The layout of the TUI: header, conversation, status line, composer or menu, made to fit from 20x5 cells up."""
+"""The layout of the TUI: header, conversation, composer or menu, status line; it fits from 20x5 cells up."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.styles import Style
 
-from hybridmux.agents.demo.transcript import Row, View
+from hybridmux.agents.demo.transcript import Row
 
 if TYPE_CHECKING:
     from hybridmux.agents.demo.tui import Tui
@@ -61,12 +61,12 @@ def layout(tui: "Tui", composer: Buffer) -> Layout:
     prompt = BufferControl(buffer=composer, input_processors=[BeforeInput("> ", style="class:prompt")])
     editor = Window(prompt, wrap_lines=True, height=_composer_height, dont_extend_height=True)
     body = [
-        _when(lambda: _height() > 3, _line(tui.header, "header")),
-        Window(Rows(lambda w, h: tui.conversation(w, h).rows), always_hide_cursor=True),
+        _when(lambda: _height() > (3 if tui.dialogs.menu is None else 9), _line(tui.header, "header")),
+        Window(Rows(tui.conversation), always_hide_cursor=True),
         _when(lambda: _height() > 9, Window(char="─", height=1, style="class:rule")),
         _when(lambda: bool(tui.waiting()), _line(tui.waiting, "notice")),
-        _when(lambda: tui.menu is not None, Window(Rows(tui.menu_rows), height=lambda: _menu_height(tui))),
-        _when(lambda: tui.menu is None, editor),
+        _when(lambda: tui.dialogs.menu is not None, _menu(tui)),
+        _when(lambda: tui.dialogs.menu is None, editor),
         _when(lambda: _height() > 2, _line(tui.status, "status")),
     ]
     return Layout(HSplit(body), focused_element=editor)
@@ -88,11 +88,13 @@ def _composer_height() -> Dimension:
     return Dimension(min=1, max=max(min(_height() // 3, 8), 1))
 
 
-def _menu_height(tui: "Tui") -> Dimension:
-    size = get_app().output.get_size()
-    room = max(size.rows - 3, 1)
-    want = len(tui.menu_rows(size.columns, room))
-    return Dimension.exact(min(want, room))
+def _menu(tui: "Tui") -> Window:
+    def rows(width: int, height: int) -> list[Row]:
+        return tui.dialogs.menu.rows(width, height) if tui.dialogs.menu else []
 
+    def height() -> Dimension:
+        size = get_app().output.get_size()
+        room = max(size.rows - 2 if size.rows < 10 else size.rows // 2, 1)
+        return Dimension.exact(len(rows(size.columns, room)))
 
-__all__ = ["STYLE", "View", "layout"]
+    return Window(Rows(rows), height=height, always_hide_cursor=True)

@@ -87,7 +87,7 @@ class Hang(NamedTuple):
 
 
 class Flood(NamedTuple):
-    count: int
+    updates: int
 
 
 class Big(NamedTuple):
@@ -128,7 +128,7 @@ Any text is echoed. Also:
 slow N · run: CMD · think: TEXT · plan · diff · ask · ask all · usage · title: TEXT
 fail: CODE · refuse · auth · crash · hang · hang hard · flood N · big N"""
 
-_SLASH = re.compile(r"/(?=(?:%s)\b)" % "|".join(name for name, _, _ in COMMANDS))
+_SLASH = re.compile(rf"/(?=(?:{'|'.join(name for name, _, _ in COMMANDS)})\b)")
 
 
 def chunks(text: str) -> list[str]:
@@ -171,7 +171,7 @@ _TABLE = tuple((re.compile(pattern, re.DOTALL), build) for pattern, build in _WO
 
 
 def steps(text: str, attachments: tuple[str, ...] = ()) -> tuple[Step, ...]:
-    """The steps of one turn. `attachments` are labels such as `image/png 68 bytes`; they are named in an echo."""
+    """The steps of one turn; `attachments` are labels such as `image/png 68 bytes`, named in the echo."""
     word = _SLASH.sub("", text.strip(), count=1)
     if not attachments:
         for pattern, build in _TABLE:

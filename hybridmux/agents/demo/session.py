@@ -1,4 +1,4 @@
-"""One open conversation, shared by both sides: its place in the store, its options, what the user allowed for good."""
+"""One open conversation, for both sides: its place in the store, its options, what the user allowed."""
 
 import os
 import secrets
@@ -27,7 +27,7 @@ def title_for(text: str) -> str:
 
 
 class Session:
-    """A conversation as one process has it open. A fresh one is stored, and locked, at its first `record` or `store`."""
+    """A conversation as one process has it open; a fresh one is stored, and locked, at its first `record`."""
 
     def __init__(
         self, store: Store, *, session: str, cwd: str, title: str = "", log: Log | None = None

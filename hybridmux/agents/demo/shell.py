@@ -4,74 +4,100 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+import subprocess
+from collections.abc import Callable, Iterator
 
 from hybridmux.agents.demo import limits
 
 
 class Output:
-    """What a command has printed so far, cut at `OUTPUT_BYTES`."""
+    """What a command prints, cut at `OUTPUT_BYTES`; `ended` is set at the end of the pipe."""
 
-    def __init__(self) -> None:
+    def __init__(self, fd: int, on_output: Callable[[str], None]) -> None:
+        self.ended = asyncio.Event()
+        self._fd = fd
+        self._on_output = on_output
         self._data = b""
-        self.cut = False
+        self._cut = False
+        self._told = asyncio.get_running_loop().time()
 
-    def add(self, data: bytes) -> None:
+    def ready(self) -> None:
+        """Takes what the pipe has, and tells about it unless that was done a moment ago."""
+        data = os.read(self._fd, 16 * 1024)
+        if not data:
+            asyncio.get_running_loop().remove_reader(self._fd)
+            self.ended.set()
+            return
         room = limits.OUTPUT_BYTES - len(self._data)
-        self.cut = self.cut or len(data) > room
         self._data += data[:room]
+        self._cut = self._cut or len(data) > room
+        now = asyncio.get_running_loop().time()
+        if now - self._told >= limits.OUTPUT_PAUSE:
+            self._told = now
+            self._on_output(str(self))
 
     def __str__(self) -> str:
-        return self._data.decode(errors="replace") + ("\n… (cut)" if self.cut else "")
+        return self._data.decode(errors="replace") + ("\n… (cut)" if self._cut else "")
 
 
 async def run(command: str, cwd: str, on_output: Callable[[str], None]) -> tuple[int, str]:
-    """Runs `command` with sh; answers its exit status (negative: a signal) and its output.
+    """Runs `command` with sh; answers its exit status (negative: a signal) and its output. Raises `OSError`.
 
-    When cancelled, the whole process group is killed before the cancellation goes on. `on_output` gets the output so far,
-    at most every `OUTPUT_PAUSE`.
+    When cancelled, the whole process group is killed before the cancellation goes on. `on_output` gets the
+    output so far, at most every `OUTPUT_PAUSE`. What a grandchild prints after the end is not waited for.
     """
-    async with _process(command, cwd) as process:
-        output = Output()
-        reader = asyncio.ensure_future(_drain(process, output, on_output))
-        try:
-            status = await process.wait()
-            await asyncio.wait([reader], timeout=limits.OUTPUT_DRAIN)
-        finally:
-            reader.cancel()
-        return status, str(output)
+    with _pipe() as (reader, writer):
+        process = subprocess.Popen(  # noqa: ASYNC220  # starting a shell takes a millisecond
+            ["/bin/sh", "-c", command],
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=writer,
+            stderr=writer,
+            start_new_session=True,
+        )
+        os.close(writer)
+        output = Output(reader, on_output)
+        with _readable(reader, output.ready):
+            try:
+                await _exited(process.pid)
+            finally:
+                _kill(process)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(output.ended.wait(), limits.OUTPUT_DRAIN)
+        return process.returncode, str(output)
 
 
-@contextlib.asynccontextmanager
-async def _process(command: str, cwd: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(
-        "/bin/sh",
-        "-c",
-        command,
-        cwd=cwd,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-        start_new_session=True,
-    )
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Ends the group if its leader still runs; collects the leader either way."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+async def _exited(pid: int) -> None:
+    fd, ended = os.pidfd_open(pid), asyncio.Event()
     try:
-        yield process
+        with _readable(fd, ended.set):
+            await ended.wait()
     finally:
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-        process._transport.close()  # type: ignore[attr-defined]  # a grandchild may keep the pipe open
+        os.close(fd)
 
 
-async def _drain(
-    process: asyncio.subprocess.Process, output: Output, on_output: Callable[[str], None]
-) -> None:
-    clock = asyncio.get_running_loop().time
-    told = clock()
-    assert process.stdout is not None
-    while data := await process.stdout.read(16 * 1024):
-        output.add(data)
-        if clock() - told >= limits.OUTPUT_PAUSE:
-            told = clock()
-            on_output(str(output))
+@contextlib.contextmanager
+def _pipe() -> Iterator[tuple[int, int]]:
+    """Both ends; the reading one is closed at the end, the writing one by the caller once it is handed on."""
+    reader, writer = os.pipe()
+    try:
+        yield reader, writer
+    finally:
+        os.close(reader)
+
+
+@contextlib.contextmanager
+def _readable(fd: int, call: Callable[[], None]) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    loop.add_reader(fd, call)
+    try:
+        yield
+    finally:
+        loop.remove_reader(fd)

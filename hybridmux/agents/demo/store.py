@@ -1,6 +1,6 @@
 """Sessions on disk: one append-only `<id>.jsonl` each, and a lock file that its only writer holds.
 
-The folder is `$HYBRIDMUX_DEMO_HOME`, else `$XDG_DATA_HOME/hybridmux-demo`, else `~/.local/share/hybridmux-demo`.
+They live in `$HYBRIDMUX_DEMO_HOME`, else in `hybridmux-demo` under `$XDG_DATA_HOME` or `~/.local/share`.
 """
 
 import fcntl
@@ -109,7 +109,7 @@ class Store:
         return log
 
     def in_use(self, session: str) -> bool:
-        """True while some process holds the session; only looks, for trying the lock could turn a real opener away."""
+        """True while some process holds it; only looks, for trying the lock could turn a real opener away."""
         try:
             inode = (self.home / f"{session}.lock").stat().st_ino
             return any(

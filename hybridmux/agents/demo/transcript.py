@@ -1,7 +1,7 @@
 """The conversation as rows of text for a screen of any width; pure.
 
-Rows are kept per block and width, and only the last paragraph of a growing block is wrapped again, so that a long conversation
-and a flood of chunks stay cheap to draw.
+Rows are kept per block and width, and only the last paragraph of a growing block is wrapped again, so that
+a long conversation and a flood of chunks stay cheap to draw.
 """
 
 import re
@@ -14,16 +14,18 @@ from hybridmux.agents.demo.history import Line, shown
 Row = tuple[str, str]
 """A style name and a text that fits the width."""
 
+USER_MARK = "❯"  # noqa: RUF001  # what shells and agents show
 _MARKS = {
-    "user": "❯ ",
+    "user": f"{USER_MARK} ",
     "agent": "● ",
     "thought": "∴ ",
     "tool": "$ ",
-    "plan": "☰ ",
+    "plan": "≡ ",
     "notice": "· ",
     "error": "✗ ",
 }
-_STATES = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
+_STATES = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
+_SIGNS = {"in_progress": " …", "completed": " ✓", "failed": " ✗"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ENDS = {
     "cancelled": ("notice", "Interrupted"),
@@ -39,6 +41,8 @@ def clean(text: str) -> str:
 
 def wrap(text: str, width: int) -> list[str]:
     """Breaks one paragraph between words, and inside a word only if it is wider than `width` cells."""
+    if len(text) <= width and text.isascii():
+        return [text]
     rows, start, blank, used, at = [], 0, -1, 0, 0
     while at < len(text):
         cells = get_cwidth(text[at])
@@ -84,16 +88,15 @@ class Block:
             self._rows += wrap(paragraph, inner)
         self._done = len(self._paragraphs) - 1
         last = wrap(self._paragraphs[-1], inner) if self._paragraphs[-1] or not self._rows else []
-        return [
-            (self.kind, (_MARKS[self.kind] if i == 0 else "  ") + row) for i, row in enumerate([*self._rows, *last])
-        ]
+        texts = [*self._rows, *last]
+        return [(self.kind, (_MARKS[self.kind] if i == 0 else "  ") + row) for i, row in enumerate(texts)]
 
 
 class View(NamedTuple):
-    """What fits the screen, and how far one could scroll back from the end."""
+    """What fits the screen, and how many rows before the end it ends."""
 
     rows: list[Row]
-    most_back: int
+    back: int
 
 
 class Transcript:
@@ -122,7 +125,7 @@ class Transcript:
                 tool.update(line)
                 self._block(line["toolCallId"], "tool").replace(tool_text(tool))
             case "plan":
-                rows = [f"{_STATES.get(e['status'], '☐')} {e['content']}" for e in line["entries"]]
+                rows = [f"{_STATES.get(e['status'], '[ ]')} {e['content']}" for e in line["entries"]]
                 self._block(f"plan {self._turn}", "plan").replace("\n".join(rows))
             case "end":
                 self._end(line)
@@ -141,25 +144,21 @@ class Transcript:
         return self._named[name]
 
     def view(self, width: int, height: int, back: int) -> View:
-        """The rows that end `back` rows before the end; only what is needed is wrapped unless one scrolls far back."""
+        """The rows that end `back` rows before the end, or the first ones; earlier blocks are not wrapped."""
         found: list[Row] = []
-        whole = True
         for block in reversed(self.blocks):
             if len(found) >= height + back:
-                whole = False
                 break
             gap: list[Row] = [("", "")] if block.kind == "user" and block is not self.blocks[0] else []
             found[:0] = gap + block.rows(width)
-        most_back = max(len(found) - height, 0) if whole else back + 1
         back = min(back, max(len(found) - height, 0))
         end = len(found) - back
-        return View(found[max(end - height, 0) : end], most_back)
+        return View(found[max(end - height, 0) : end], back)
 
 
 def tool_text(tool: Line) -> str:
     """A tool call: its title and state, and what came out of it."""
-    state = {"pending": "", "in_progress": " …", "completed": " ✓", "failed": " ✗"}.get(tool.get("status", ""), "")
-    parts = [f"{tool.get('title', 'tool')}{state}"]
+    parts = [tool.get("title", "tool") + _SIGNS.get(tool.get("status", ""), "")]
     for item in tool.get("content", []):
         if item.get("type") == "diff":
             old, new = item.get("oldText") or "", item.get("newText", "")

@@ -25,15 +25,15 @@ def before_paint(moment: str, faults: Faults, session: str = "") -> None:
             raise NoSuchSession(session)
 
 
-def at_prompt(faults: Faults) -> tuple[script.Step, ...] | None:
-    """Breaks when a prompt was sent; answers the steps of a turn that goes wrong, or None for the proper turn."""
+def at_prompt(faults: Faults, text: str) -> tuple[script.Step, ...] | None:
+    """Breaks when a prompt was sent; answers the steps of a turn that goes wrong, or None."""
     for fault in faults.at("prompt"):
         if fault.name == "hang":
             return (script.Say("hanging "), script.Hang(hard=fault.hard))
         if fault.name in ("error", "auth"):
             return (script.Auth() if fault.name == "auth" else script.Fail("demo fault"),)
         if fault.name == "slow":
-            return (script.Slow(fault.number(limits.SLOW_FAULT)),)
+            return (script.Slow(fault.number(limits.SLOW_FAULT)), *script.steps(text))
         _break(fault)
     return None
 

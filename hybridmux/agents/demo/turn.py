@@ -1,6 +1,10 @@
-"""One turn: the prompt's steps played against a front (the TUI or an ACP client) and written to the store as they happen."""
+"""One turn: the prompt's steps, played against a front and written to the store as they happen.
+
+A front is whoever shows the turn and answers its questions: the TUI, or an ACP client.
+"""
 
 import asyncio
+import contextlib
 import os
 from collections import deque
 from collections.abc import Awaitable
@@ -67,7 +71,7 @@ class Turn:
         return True
 
     def inject(self, blocks: list[Line]) -> bool:
-        """Gives the turn another message of the user; it answers at its next step. False if it ended already."""
+        """Gives the turn another message, answered at its next step. False if the turn ended already."""
         if self._task is None or self._hung:
             return False
         self._injected.append(blocks)
@@ -75,13 +79,15 @@ class Turn:
 
     async def run(self, blocks: list[Line], *, instead: tuple[script.Step, ...] | None = None) -> Ending:
         """Plays the whole turn, or the steps `instead`. Never raises for what the script does."""
-        self._task = asyncio.current_task()
+        self._task = task = asyncio.current_task()
         try:
             await self._front.show(self.session.begin(blocks))
             steps = script.steps(text_of(blocks), labels_of(blocks)) if instead is None else instead
             ending = await self._play(steps)
         except asyncio.CancelledError:
             ending = Ending("cancelled")
+            if task:
+                task.uncancel()
         except OSError as problem:
             ending = Ending("error", f"the conversation cannot be written: {problem}")
         self._task = None
@@ -89,17 +95,18 @@ class Turn:
         return ending
 
     async def _end(self, ending: Ending) -> None:
-        line: Line = {"type": "end", "stopReason": ending.reason, "at": now()}
+        """Writes the end of the turn, whatever became of it, before anybody is told."""
+        lines: list[Line] = [{"type": "end", "stopReason": ending.reason, "at": now()}]
         if ending.error:
-            line["error"] = ending.error
+            lines[0]["error"] = ending.error
         if self._tool:
-            await self._patch(status="failed", content=_text("Interrupted"))
-        try:
-            self.session.record(line, sync=True)
-        except OSError:
-            pass  # the ending already says so, or nobody can be told
-        await self._front.show(self.session.usage())
-        await self._front.show(line)
+            call, why = self._tool["toolCallId"], _text("Interrupted")
+            lines.insert(0, {"type": "tool", "toolCallId": call, "status": "failed", "content": why})
+        with contextlib.suppress(OSError):  # the ending already says so, or nobody can be told
+            for line in lines:
+                self.session.record(line, sync=line["type"] == "end")
+        for line in (*lines[:-1], self.session.usage(), lines[-1]):
+            await self._front.show(line)
 
     async def _play(self, steps: tuple[script.Step, ...]) -> Ending:
         self._steps.extend(steps)
@@ -175,7 +182,7 @@ class Turn:
         await self._front.show(line)
 
     async def _tick(self, seconds: float) -> None:
-        """One tick, then the rest as a step of its own, so that an injected message gets its answer in between."""
+        """One tick, the rest as a step of its own: an injected message gets its answer in between."""
         if seconds <= 0:
             return
         self._ticks += 1
@@ -233,17 +240,22 @@ class Turn:
         self._next(*script.say(f"Not run. {why}"))
 
     async def _execute(self, command: str) -> None:
-        updates: set[asyncio.Task[None]] = set()
+        updates: set[asyncio.Future[None]] = set()
+
+        call = self._tool["toolCallId"] if self._tool else ""
 
         def tell(output: str) -> None:
-            updates.add(asyncio.ensure_future(self._patch(content=_text(output))))
+            line = {"type": "tool", "toolCallId": call, "content": _text(output)}
+            updates.add(asyncio.ensure_future(self._front.show(line)))
 
         try:
             status, output = await shell.run(command, self.session.cwd, tell)
+            await asyncio.gather(*updates)
         except OSError as problem:
             status, output = 126, str(problem)
-        if updates:
-            await asyncio.wait(updates)
+        finally:
+            for task in updates:
+                task.cancel()
         result = "completed" if status == 0 else "failed"
         await self._patch(status=result, content=_text(output), rawOutput={"output": output, "exit": status})
         self._next(*script.say(f"exit {status}"))
@@ -259,7 +271,7 @@ class Turn:
             await asyncio.sleep(limits.PLAN_PAUSE)
 
     async def _diff(self) -> None:
-        path = os.path.join(self.session.cwd, "greeting.txt")
+        path = f"{self.session.cwd}/greeting.txt"
         await self._start_tool("Edit greeting.txt", "edit", locations=[{"path": path}])
         block = {
             "type": "diff",
