@@ -12,7 +12,7 @@ import { Requests } from "../src/chat/Requests";
 import type { AgentRequest } from "../src/wire/types";
 import { chatState } from "./samples";
 
-const names = ["prompt", "cancel", "answer", "edit", "moveUp", "remove", "sendNow", "resumeQueue", "clearQueue", "configure", "permissionMode", "upload"] as const;
+const names = ["prompt", "cancel", "answer", "edit", "moveUp", "remove", "sendNow", "resumeQueue", "clearQueue", "configure", "permissionMode"] as const;
 const commands = Object.fromEntries(names.map((name) => [name, vi.fn()])) as { [K in keyof ChatCommands]: ReturnType<typeof vi.fn> };
 let works = true;
 const run = async (action: () => Promise<unknown>) => {
@@ -33,7 +33,7 @@ describe("the composer", () => {
   it("Enter sends, Shift+Enter is a new line", async () => {
     show(<Composer id="s" state={chatState()} />);
     await userEvent.type(field(), "one{Shift>}{Enter}{/Shift}two{Enter}");
-    expect(commands.prompt).toHaveBeenCalledExactlyOnceWith("one\ntwo", "auto", []);
+    expect(commands.prompt).toHaveBeenCalledExactlyOnceWith("one\ntwo", "auto");
     expect(field().value).toBe("");
   });
 
@@ -76,7 +76,7 @@ describe("the composer", () => {
     show(<Composer id="s" state={chatState({ turn: busy, steering: true })} />);
     await userEvent.type(field(), "left");
     await userEvent.click(screen.getByRole("button", { name: "Send into this turn" }));
-    expect(commands.prompt).toHaveBeenCalledWith("left", "steer", []);
+    expect(commands.prompt).toHaveBeenCalledWith("left", "steer");
   });
 
   it("completes slash commands by key", async () => {
@@ -86,16 +86,7 @@ describe("the composer", () => {
     expect(field().value).toBe("/compact ");
     expect(commands.prompt).not.toHaveBeenCalled();
     await userEvent.type(field(), "now{Enter}");
-    expect(commands.prompt).toHaveBeenCalledWith("/compact now", "auto", []);
-  });
-
-  it("uploads files at once and sends them along", async () => {
-    const uploaded = { path: "/u/1", name: "a.txt", mime: "text/plain", size: 3 };
-    commands.upload.mockResolvedValue(uploaded);
-    const { container } = show(<Composer id="s" state={chatState()} />);
-    await userEvent.upload(container.querySelector<HTMLInputElement>("input[type=file]")!, new File(["abc"], "a.txt"));
-    await userEvent.click(await screen.findByRole("button", { name: "Send" }));
-    expect(commands.prompt).toHaveBeenCalledWith("", "auto", [uploaded]);
+    expect(commands.prompt).toHaveBeenCalledWith("/compact now", "auto");
   });
 });
 
