@@ -10,10 +10,10 @@ from hybridmux.conversation import identity
 from hybridmux.conversation.chatlog import ChatLog
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.phases import Step
-from hybridmux.conversation.session import HybridSession, PhaseTimeout, cause
+from hybridmux.conversation.session import HybridSession, cause
 from hybridmux.conversation.sides import ChatSide, OccupiedElsewhere, SideFailed, TuiSide
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
-from hybridmux.wire.convert import Json, write
+from hybridmux.wire.convert import write
 from hybridmux.wire.types import Place
 
 
@@ -72,20 +72,11 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Targ
 
 
 async def load(s: HybridSession, chat: ChatSide, session_id: str) -> ChatLog:
-    """The conversation's history in a fresh log that nobody sees yet; each update is progress."""
+    """The conversation's history in a fresh log that nobody sees yet."""
     fresh = ChatLog(s.budgets.chat_log_bytes)
-    with trio.CancelScope(deadline=trio.current_time() + s.budgets.loading_idle) as idle:
-
-        def sink(params: Json) -> None:
-            idle.deadline = trio.current_time() + s.budgets.loading_idle
-            fresh.feed(params)
-
-        chat.sink = sink
-        fresh.take(await chat.load(session_id))
-        fresh.settle()
-        chat.sink = fresh.feed
-    if idle.cancelled_caught:
-        raise PhaseTimeout(f"no progress for {s.budgets.loading_idle:g} s")
+    chat.sink = fresh.feed
+    fresh.take(await chat.load(session_id))
+    fresh.settle()
     if fresh.truncated:
         fresh.mark("truncated")
     fresh.mark("loaded")

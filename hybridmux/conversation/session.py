@@ -154,7 +154,7 @@ class HybridSession:
 
     async def note_activity(self) -> None:
         """The turn's start or end and the queue's length, on disk."""
-        if self.operations.current is None:
+        if self.operations.current is None and not self.stopping:
             await self.save(best_effort=True, activity="turn" if self.turns.running else "idle")
 
     async def adopt_session(self, session_id: str | None, *, side: Place) -> None:
@@ -170,8 +170,16 @@ class HybridSession:
     async def intent(self) -> AsyncIterator[None]:
         """On disk: a switch is under way. Raises `StoreUnusable` before anything is touched."""
         await self.save(activity="switching")
-        yield
-        if not self.stopping:
+        try:
+            yield
+        except Exception:
+            await self._at_rest()
+            raise
+        await self._at_rest()
+
+    async def _at_rest(self) -> None:
+        """The switch is over and the session lives: the record says what it does now."""
+        if not self.over.is_set():
             await self.save(best_effort=True, activity="turn" if self.turns.running else "idle")
 
     # --- where it is ---
@@ -326,7 +334,7 @@ class HybridSession:
     async def _watch_tui(self, held: Held[TuiSide]) -> None:
         code = await held.value.ended()
         self.changed()
-        if self.operations.current is None and self.tui is held:
+        if self.operations.current is None and self.tui is held and not self.stopping:
             await self.program_ended(code)
 
     async def program_ended(self, code: int) -> None:

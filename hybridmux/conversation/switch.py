@@ -39,11 +39,11 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
                 parting = await s.close_tui(clean=not s.forced)
             with s.phase(Step.STARTING, budgets.starting):
+                s.adopt_chat(target.connector)  # from here on a roll-back ends it
                 session_id = await _after_parting(s, target, parting)
             with s.phase(Step.LOADING, budgets.loading_total):
                 fresh = await load(s, target.connector.value, session_id)
                 await s.adopt_session(session_id, side="acp")
-            s.adopt_chat(target.connector)
             s.arrive(Step.ACP)
             s.publish(fresh)
             s.log.mark("switched")

@@ -83,7 +83,13 @@ class ScriptedTui:
         self.bell = Bell()
         self.code: int | None = None
         self.terminal = SimpleNamespace(
-            title="", cols=80, rows=24, journal=ByteJournal(1024), epoch="e", exit_code=None, changed=self.changed
+            title="",
+            cols=80,
+            rows=24,
+            journal=ByteJournal(1024),
+            epoch="e",
+            exit_code=None,
+            changed=self.changed,
         )
         world.enter("tui")
 
@@ -194,20 +200,12 @@ class ScriptedChat:
         self.world.note(f"prompt {text}")
         self.update("agent_message_chunk", f"echo: {text}", f"a-{text}")
         if self.world.prompt == "open":
-            await self._until(self.finish_turn)
+            await self.finish_turn.wait()
+            if self.gone.is_set():
+                raise SideFailed("the agent ended")
             return PromptOutcome(stop_reason="cancelled")
         await behave(self.world.prompt)
         return PromptOutcome(stop_reason="end_turn")
-
-    async def _until(self, event: trio.Event) -> None:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._fail_when_gone)
-            await event.wait()
-            nursery.cancel_scope.cancel()
-
-    async def _fail_when_gone(self) -> None:
-        await self.gone.wait()
-        raise SideFailed("the agent ended")
 
     async def cancel(self) -> None:
         self.world.note("cancel")
@@ -229,6 +227,7 @@ class ScriptedChat:
     def leave(self) -> None:
         self.world.writers.discard("chat")
         self.gone.set()
+        self.finish_turn.set()
 
     async def ended(self) -> str:
         await self.gone.wait()
