@@ -14,6 +14,5 @@ class Agent:
 
 
 AGENTS = {
-    agent.name: agent
-    for agent in (Agent(name="opencode", cmd=["opencode"], ready=r"ctrl\+p commands"),)
+    agent.name: agent for agent in (Agent(name="opencode", cmd=["opencode"], ready=r"ctrl\+p commands"),)
 }
