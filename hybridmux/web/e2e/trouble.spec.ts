@@ -41,6 +41,7 @@ test.describe("a turn that ignores the interrupt", () => {
 test("a connector that dies while loading: the terminal is back, and the banner says why", async ({ page, server, complaints, picture }) => {
   complaints.expected.push(/status of 502/);
   await page.goto(server.link);
+  await expect(page.getByRole("heading", { name: "Running" })).toBeVisible();
   expect(await addConfig(page, "Breaks", DEMO, "acp.load:exit")).toBe(201);
   await page.reload();
   await page.getByRole("button", { name: "Start Breaks in terminal" }).click();
@@ -58,11 +59,14 @@ test("a connector that dies while loading: the terminal is back, and the banner 
   await expect(rows(page)).toContainText("echo: hello again");
 });
 
-test("a program that is not there: the start says so", async ({ page, server, complaints }) => {
-  complaints.expected.push(/status of (400|409|502)/);
+test("an agent that ends at once: the start says so", async ({ page, server, complaints }) => {
+  complaints.expected.push(/status of (409|502)/);
   await page.goto(server.link);
-  expect(await addConfig(page, "Nothing", ["/nonexistent/program"])).toBe(201);
+  await expect(page.getByRole("heading", { name: "Running" })).toBeVisible();
+  expect(await addConfig(page, "Nothing", DEMO, "acp.initialize:exit")).toBe(201);
   await page.reload();
-  await page.getByRole("button", { name: "Start Nothing in terminal" }).click();
-  await expect(page.getByRole("alert")).toContainText("/nonexistent/program");
+  await page.getByRole("button", { name: "Start Nothing in chat" }).click();
+  await expect(page.getByRole("alert")).toContainText("Could not start.");
+  await expect(page.getByRole("alert")).toContainText("71");
+  await expect(page.getByText("Nothing runs yet.")).toBeVisible();
 });
