@@ -334,7 +334,7 @@ class HybridSession:
     async def _watch_tui(self, held: Held[TuiSide]) -> None:
         code = await held.value.ended()
         self.changed()
-        if self.operations.current is None and self.tui is held:
+        if self.operations.current is None and self.tui is held and not self.stopping:
             await self.program_ended(code)
 
     async def program_ended(self, code: int) -> None:

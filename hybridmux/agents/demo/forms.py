@@ -70,7 +70,7 @@ def value_of(field: Line, text: str) -> Any:
         return None
     match field.get("type"):
         case "integer":
-            number = int(text) if text.lstrip("-").isdigit() else None
+            number = int(text) if text.lstrip("-").isdecimal() else None
             low, high = field.get("minimum", 0), field.get("maximum", 10**9)
             if number is None or not low <= number <= high:
                 raise ValueError(f"a whole number from {low} to {high}, please")
