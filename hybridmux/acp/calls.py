@@ -37,6 +37,10 @@ class PeerClosed(AgentFailed):
         self.reason = reason
 
 
+class AgentTimeout(AgentFailed):
+    """The agent did not answer in time."""
+
+
 @define(eq=False)
 class Call:
     """One request of ours that is under way."""

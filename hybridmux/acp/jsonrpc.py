@@ -61,6 +61,8 @@ class Peer:
         self.closed = trio.Event()
         self.reason: str | None = None
         """Why it is closed, as a clause (`the agent closed its output`)."""
+        self.ended_cleanly = False
+        """It ended with the end of the agent's output, and with nothing worse."""
         self.counts: Counter[str] = Counter()
         """garbage, invalid, unknown_response, unknown_method, refused."""
         self.notes: deque[str] = deque(maxlen=NOTES)
@@ -127,6 +129,12 @@ class Peer:
         self._outbox.fail("our direction is closed")
         await self._stream.close_output()
 
+    def close(self, reason: str) -> None:
+        """Ends the connection at once; nothing more is read."""
+        self._end(reason)
+        if self._nursery is not None:
+            self._nursery.cancel_scope.cancel()
+
     # --- their side ---
 
     async def run(self) -> None:
@@ -155,6 +163,7 @@ class Peer:
             return "the connection was closed by us"
         if rest := self._splitter.rest():
             self._dispatch(rest)
+        self.ended_cleanly = True
         return "the agent closed its output"
 
     async def _dispatch_all(self, lines: list[bytes]) -> None:

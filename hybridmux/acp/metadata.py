@@ -111,8 +111,8 @@ def _said(one: Json, key: str, room: Room, limit: int = 512) -> str:
 
 
 LEGACY_MODE, LEGACY_MODEL = "mode", "model"
-"""Ids of the options that stand for the older `modes` and `models`; they are set by `session/set_mode` and
-`session/set_model`."""
+"""Ids of the options that stand for the older `modes` and `models`: `session/set_mode` sets the one,
+`session/set_model` the other."""
 
 
 def config_from_result(result: Any) -> list[Json] | None:
@@ -149,9 +149,9 @@ def _legacy(option_id: str, found: Json, keys: tuple[str, str, str]) -> Json:
     }
 
 
-def with_mode(options: list[Json], mode: Any) -> list[Json] | None:
-    """The options after a `current_mode_update`; None if none of them is the mode, or it has that value."""
-    at = next((n for n, one in enumerate(options) if "mode" in (one.get("category"), one["id"])), None)
-    if at is None or not maybe_text(mode) or options[at]["value"] == text(mode):
+def with_current(options: list[Json], name: str, value: Any) -> list[Json] | None:
+    """The options after the current `name` (mode, model) became `value`; None if that changes nothing."""
+    at = next((n for n, one in enumerate(options) if name in (one.get("category"), one["id"])), None)
+    if at is None or not maybe_text(value) or options[at]["value"] == text(value):
         return None
-    return [*options[:at], {**options[at], "value": text(mode)}, *options[at + 1 :]]
+    return [*options[:at], {**options[at], "value": text(value)}, *options[at + 1 :]]

@@ -7,13 +7,14 @@ streamed output of recent tool calls.
 One translator serves one generation of the chat log, across reconnects: made-up message ids stay unique.
 """
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from hybridmux.acp import metadata, tools
 from hybridmux.acp.content import Room, clip, read_content, read_locations, read_tool_content, text_content
 from hybridmux.acp.reading import Json, items, maybe_text, obj, present, text
+from hybridmux.acp.recent import Recent
 from hybridmux.budgets import MESSAGES_TRACKED, TEXT_FIELD, TOOLS_TRACKED
 
 ROLES = {"user_message_chunk": "user", "agent_message_chunk": "agent", "agent_thought_chunk": "thought"}
@@ -21,22 +22,6 @@ KINDS_COUNTED = 64
 """Different unknown update kinds that are counted by name."""
 BLOCKS = 256
 """Blocks other than text in one message."""
-
-V = TypeVar("V")
-
-
-class _Recent(OrderedDict[str, V], Generic[V]):
-    """A dict that forgets its oldest entries."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__()
-        self._limit = limit
-
-    def __setitem__(self, key: str, value: V) -> None:
-        super().__setitem__(key, value)
-        self.move_to_end(key)
-        if len(self) > self._limit:
-            self.popitem(last=False)
 
 
 class Translator:
@@ -48,12 +33,13 @@ class Translator:
         self._run: tuple[str, str] | None = None
         """Role and made-up id of the current run of chunks without an id."""
         self._made_up = 0
-        self._roles: _Recent[str] = _Recent(MESSAGES_TRACKED)
-        self._lengths: _Recent[tuple[int, int]] = _Recent(MESSAGES_TRACKED)
+        self._roles: Recent[str] = Recent(MESSAGES_TRACKED)
+        self._lengths: Recent[tuple[int, int]] = Recent(MESSAGES_TRACKED)
         """Bytes of text and number of other blocks, by message."""
-        self._titled: _Recent[bool] = _Recent(MESSAGES_TRACKED)
-        self._outputs: _Recent[tools.Output] = _Recent(TOOLS_TRACKED)
-        self._summaries: _Recent[tools.Output] = _Recent(TOOLS_TRACKED)
+        self._tools: Recent[bool] = Recent(MESSAGES_TRACKED)
+        """Known tool calls, and whether they have a title of their own."""
+        self._outputs: Recent[tools.Output] = Recent(TOOLS_TRACKED)
+        self._summaries: Recent[tools.Output] = Recent(TOOLS_TRACKED)
         self._options: list[Json] = []
         self._usage: Json = {}
 
@@ -101,6 +87,18 @@ class Translator:
             {"type": "message.append", "messageId": message_id, "role": "user", "content": one}
             for one in contents
         ]
+
+    def permission(self, tool_call: Any) -> list[Json]:
+        """The events of the `toolCall` in a permission request.
+
+        omp asks before it tells of the call, so an unknown call appears. Of a known one only content and
+        locations are news (opencode shows the diff here): its status and input here are the request's own.
+        """
+        tool_call = {**obj(tool_call), "sessionUpdate": "tool_call_update"}
+        if maybe_text(tool_call.get("toolCallId")) in self._tools:
+            wanted = ("sessionUpdate", "toolCallId", "content", "locations")
+            tool_call = {key: tool_call[key] for key in wanted if tool_call.get(key)}
+        return self._tool(tool_call)
 
     # --- messages ---
 
@@ -161,14 +159,13 @@ class Translator:
 
     def _title(self, tool_id: str, update: Json) -> Json:
         title = text(update.get("title"), limit=tools.TITLE_CHARS).strip()
-        if not title and tool_id not in self._titled:
+        has_title = self._tools.get(tool_id, False)
+        if not title and not has_title:
             title = tools.title_from_input(update.get("rawInput")) or ""
-            if not title and update["sessionUpdate"] == "tool_call":
-                return {"title": text(update.get("name")) or text(update.get("kind")) or "tool"}
-        if not title:
-            return {}
-        self._titled[tool_id] = True
-        return {"title": title}
+        self._tools[tool_id] = has_title or bool(title)
+        if not title and update["sessionUpdate"] == "tool_call":
+            title = text(update.get("name")) or text(update.get("kind")) or "tool"
+        return {"title": title} if title else {}
 
     def _output(self, tool_id: str, update: Json, room: Room) -> Json | None:
         """The output to send with this update, None if there is nothing new."""
@@ -197,7 +194,13 @@ class Translator:
         return self.config_from_result(update)
 
     def _mode(self, update: Json) -> list[Json]:
-        options = metadata.with_mode(self._options, update.get("currentModeId"))
+        return self._current(metadata.LEGACY_MODE, update.get("currentModeId"))
+
+    def _model(self, update: Json) -> list[Json]:
+        return self._current(metadata.LEGACY_MODEL, update.get("currentModelId"))
+
+    def _current(self, name: str, value: Any) -> list[Json]:
+        options = metadata.with_current(self._options, name, value)
         return [] if options is None else self._config(options)
 
     def _config(self, options: list[Json]) -> list[Json]:
@@ -254,6 +257,7 @@ _READERS = {
     "available_commands_update": Translator._commands,
     "config_option_update": Translator._config_update,
     "current_mode_update": Translator._mode,
+    "current_model_update": Translator._model,
     "usage_update": Translator._usage_update,
     "session_info_update": Translator._info,
     "compaction_update": Translator._compaction_update,

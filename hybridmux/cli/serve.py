@@ -44,6 +44,7 @@ def _serve(args: argparse.Namespace) -> int:
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
+    code = 0
     try:
         settings = settings_of(args)
         import trio
@@ -52,8 +53,11 @@ def _serve(args: argparse.Namespace) -> int:
         from hybridmux.proc.signals import heed_ignored
 
         heed_ignored()
-        trio.run(serve.announced, settings, strict_exception_groups=False)
-    except ConfigError as exc:
+        trio.run(serve.announced, settings)
+    except* ConfigError as group:
+        exc: BaseException = group
+        while isinstance(exc, BaseExceptionGroup):
+            exc = exc.exceptions[0]
         print(f"hybridmux: {exc}", file=sys.stderr)
-        return 2
-    return 0
+        code = 2
+    return code

@@ -1,7 +1,7 @@
 """The chat side over a real connector: its calls, with the agent's failures as `SideFailed`."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 
 import trio
 
@@ -159,14 +159,12 @@ async def open_chat(plan: Plan, mark: Mark, budgets: Budgets) -> AsyncIterator[A
     """A connector that has answered `initialize`; raises `SideFailed`."""
     argv = plan.launch.wrapped(plan.profile.acp_argv(plan.launch))
     side = AcpSide(budgets)
-    async with own_temp(plan) as env:
+    async with AsyncExitStack() as stack:
+        env = await stack.enter_async_context(own_temp(plan))
         spec = ConnectorSpec(argv=tuple(argv), cwd=plan.cwd, env=env)
-        opened = open_connector(spec, mark=mark, handler=side, budgets=budgets)
         with _blame():
-            connector = await opened.__aenter__()
-        try:
-            await side.begin(connector)
-            yield side
-        finally:
-            with trio.CancelScope(shield=True):
-                await opened.__aexit__(None, None, None)
+            connector = await stack.enter_async_context(
+                open_connector(spec, mark=mark, handler=side, budgets=budgets)
+            )
+        await side.begin(connector)
+        yield side

@@ -22,10 +22,13 @@ from attrs import frozen
 
 from hybridmux.budgets import OSC_BYTES, SAFE_GRID
 
-_WHOLE = rb"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b[ -/]*+[0-OQ-WYZ\\`-~]|\xc2[\xa0-\xbf]"
-"""A CSI sequence; an escape that opens nothing; a printable character of two bytes."""
-_RUN = re.compile(rb"(?:[^\x1b\xc2]++|" + _WHOLE + rb")++")
-_ONE = re.compile(rb"[^\x1b\xc2]|" + _WHOLE)
+_SHORT = rb"\x1b[ -/]*+[0-OQ-WYZ\\`-~]|\xc2[\xa0-\xbf]"
+"""An escape that opens nothing; a printable character of two bytes."""
+_RUN = re.compile(
+    # The commonest first, with the text after it: a CSI sequence without intermediates.
+    rb"(?:\x1b\[[0-?]*+[@-~][^\x1b\xc2]*+|[^\x1b\xc2]++|\x1b\[[0-?]*+[ -/]++[@-~]|" + _SHORT + rb")++"
+)
+_ONE = re.compile(rb"[^\x1b\xc2]|\x1b\[[0-?]*+[ -/]*+[@-~]|" + _SHORT)
 _OSC_END = re.compile(rb"[\x07\x18\x1a\x1b]|\xc2\x9c")
 _STRING_END = re.compile(rb"[\x18\x1a\x1b]|\xc2\x9c")
 _CODE = re.compile(rb"(\d{1,9})(?:;|$)")
@@ -71,6 +74,7 @@ class Scanner:
         self._payload = bytearray()
         self._too_long = False
         self._carry = b""
+        self._plain = False
         self._events: list[Osc] = []
 
     def feed(self, data: bytes) -> list[Osc]:
@@ -79,6 +83,7 @@ class Scanner:
         self._carry = b"\xc2" if data.endswith(b"\xc2") else b""
         data = data.removesuffix(b"\xc2")
         self._events = []
+        self._plain = b"\x1b" not in data and b"\xc2" not in data
         at = 0
         while at < len(data):
             at = self._step(data, at)
@@ -109,6 +114,9 @@ class Scanner:
         while at < len(data):
             self._note(data, at)
             line = self._next - self.position
+            if self._plain and line > at:
+                at = min(line, len(data))
+                continue
             found = _RUN.match(data, at, line) if line > at else None
             found = found or _ONE.match(data, at)
             if found is None:
