@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withoutColours } from "../src/chat/ansi";
 import { diffLines, sideBySide } from "../src/chat/diff";
-import { refusal } from "../src/chat/files";
 import { contentOf, fieldsOf } from "../src/chat/form";
 import { fitting } from "../src/chat/slash";
 import { startFor } from "../src/chat/TimelineView";
@@ -112,17 +111,6 @@ describe("slash completion", () => {
     expect(names("/")).toEqual(["review", "compact", "view"]);
     expect(names("/vi")).toEqual(["view", "review"]);
     for (const text of ["", "vi", " /vi", "/view x"]) expect(names(text)).toEqual([]);
-  });
-});
-
-describe("files", () => {
-  const MIB = 1024 * 1024;
-  const file = (size: number) => ({ name: "f", size });
-  it("are checked before anything is sent", () => {
-    expect(refusal([], [file(10 * MIB)])).toBeNull();
-    expect(refusal([], [file(10 * MIB + 1)])).toMatch(/10 MiB/);
-    expect(refusal([file(10 * MIB)], [file(10 * MIB), file(1)])).toMatch(/20 MiB/);
-    expect(refusal(Array.from({ length: 8 }, () => file(1)), [file(1)])).toMatch(/8 files/);
   });
 });
 
