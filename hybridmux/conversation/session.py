@@ -154,7 +154,7 @@ class HybridSession:
 
     async def note_activity(self) -> None:
         """The turn's start or end and the queue's length, on disk."""
-        if self.operations.current is None:
+        if self.operations.current is None and not self.stopping:
             await self.save(best_effort=True, activity="turn" if self.turns.running else "idle")
 
     async def adopt_session(self, session_id: str | None, *, side: Place) -> None:

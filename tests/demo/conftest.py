@@ -1,12 +1,17 @@
 """A store of its own for each test, and programs that are ended whatever happens."""
 
+import itertools
 import json
 import os
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
-from tests.demo.acp_client import COMMAND, AcpClient
+from hybridmux.agents.demo.session import Session, fresh_id
+from hybridmux.agents.demo.store import Store, now
+from tests.demo.acp_client import COMMAND, AcpClient, content
 from tests.demo.pty_driver import Tty
 
 
@@ -50,6 +55,26 @@ def tui(environ, place):
     yield start
     for terminal in terminals:
         terminal.end()
+
+
+@pytest.fixture
+def talk(environ, place):
+    """`talk("one", "two")` puts a conversation with these turns into the store and answers its id."""
+
+    stamps = itertools.count(time.time_ns(), 1_000_000)  # apart, though the clock of files ticks slowly
+
+    def store(*texts):
+        session = Session.new(Store(Path(environ["HYBRIDMUX_DEMO_HOME"])), str(place))
+        for text in texts:
+            session.begin(content(text))
+            session.record({"type": "agent", "messageId": fresh_id("msg"), "text": f"echo: {text}"})
+            session.record({"type": "end", "stopReason": "end_turn", "at": now()})
+        session.close()
+        stamp = next(stamps)
+        os.utime(Path(environ["HYBRIDMUX_DEMO_HOME"]) / f"{session.id}.jsonl", ns=(stamp, stamp))
+        return session.id
+
+    return store
 
 
 @pytest.fixture

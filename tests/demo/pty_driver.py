@@ -20,6 +20,7 @@ class Tty:
         self.screen = pyte.Screen(cols, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = b""
+        self.home = environ["HYBRIDMUX_DEMO_HOME"]
         self.child = pexpect.spawn(
             COMMAND[0],
             [*COMMAND[1:], "tui", *arguments],
@@ -49,7 +50,8 @@ class Tty:
         end = time.monotonic() + seconds
         while not condition():
             more = self.take()
-            assert (more or condition()) and time.monotonic() < end, f"waited in vain, screen:\n{self.text()}"
+            in_time = time.monotonic() < end and (more or condition())
+            assert in_time, f"waited in vain, screen:\n{self.text()}"
 
     def text(self):
         return "\n".join(row.rstrip() for row in self.screen.display).rstrip()

@@ -24,14 +24,11 @@ MOMENTS = list(METHODS)
 
 
 @pytest.fixture
-def at(acp):
-    """`at("load", "exit")` starts an agent with that fault and sends what triggers it; answers client and id."""
+def at(acp, talk):
+    """`at("load", "exit")` starts an agent with that fault and triggers it; answers client and request id."""
 
     def start(moment, fault):
-        maker = acp()
-        session = maker.new()
-        maker.prompt(session, "before")
-        maker.close()
+        session = talk("before")
         client = acp(f"acp.{moment}:{fault}", initialize=moment != "initialize")
         client.session = session
         if moment == "prompt":
@@ -153,13 +150,8 @@ def test_dying_inside_a_replay(at, after, seen):
     assert client.texts("agent") == []
 
 
-def test_lag(acp):
-    maker = acp()
-    session = maker.new()
-    maker.prompt(session, "one")
-    maker.prompt(session, "two")
-    maker.close()
-    seen = []
+def test_lag(acp, talk):
+    session, seen = talk("one", "two"), []
     for _ in range(3):
         client = acp("acp.load:lag=2")
         client.load(session)

@@ -138,6 +138,10 @@ def test_form_answers_that_mean_nothing(field, text):
         ({"action": "decline"}, "The form was declined."),
         ({"action": "cancel"}, "The form was cancelled."),
         ({"action": "accept", "content": {"color": "red", "note": "x"}}, "You answered: color=red, note=x"),
+        (
+            {"action": "accept", "content": {"u": True, "e": ["a", "b"], "n": 1}},
+            "You answered: u=yes, e=a+b, n=1",
+        ),
         ({"action": "accept"}, "You answered: nothing"),
     ],
 )

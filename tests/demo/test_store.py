@@ -143,7 +143,8 @@ def test_the_lock_goes_with_its_process(store, tmp_path, opened):
     session.close()
     program = (
         "import sys, pathlib; from hybridmux.agents.demo.store import Store;"
-        "log = Store(pathlib.Path(sys.argv[1])).open(sys.argv[2]); print('held', flush=True); sys.stdin.read()"
+        "log = Store(pathlib.Path(sys.argv[1])).open(sys.argv[2]);"
+        "print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", program, str(store.home), session.id],

@@ -14,7 +14,7 @@ async def spoken_session(client: Client, text: str = "hello one") -> str:
     """A demo session in its terminal with one turn."""
     session = await client.demo_session()
     async with client.terminal(session["id"]) as term:
-        await term.until_text("Demo agent")
+        await term.until_text("ready")
         await term.type(text)
         await term.until_text(f"echo: {text}")
     return session["id"]
@@ -122,7 +122,7 @@ async def test_a_missing_connector(server, tmp_path):
         assert await client.get("/api/sessions") == []
         session = await client.post("/api/sessions", {"configId": config["id"]})
         async with client.terminal(session["id"]) as term:
-            await term.until_text("Demo agent")
+            await term.until_text("ready")
             await term.type("hello one")
             await term.until_text("echo: hello one")
             with pytest.raises(Unexpected) as caught:
@@ -158,7 +158,7 @@ async def test_an_interrupt_that_is_ignored_is_asked_about(server):
         session = await client.demo_session()
         sid = session["id"]
         async with client.terminal(sid) as term:
-            await term.until_text("Demo agent")
+            await term.until_text("ready")
             await term.type("first")
             await term.until_text("echo: first")
             await term.type("hang")

@@ -7,7 +7,6 @@ import fcntl
 import mmap
 import os
 import re
-import secrets
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,7 +39,7 @@ class Summary(NamedTuple):
 
 
 def new_id() -> str:
-    return f"demo_{secrets.token_hex(6)}"
+    return f"demo_{os.urandom(6).hex()}"
 
 
 def utc(seconds: float) -> str:

@@ -14,7 +14,7 @@ from hybridmux.agents.demo.history import Line, shown
 Row = tuple[str, str]
 """A style name and a text that fits the width."""
 
-USER_MARK = "❯"  # noqa: RUF001  # what shells and agents show
+USER_MARK = "❯"
 _MARKS = {
     "user": f"{USER_MARK} ",
     "agent": "● ",
