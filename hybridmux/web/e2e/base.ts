@@ -34,6 +34,8 @@ class Complaints {
 }
 
 interface Fixtures {
+  /** Deadlines of the server, shorter where a test waits for one. */
+  budgets: Record<string, number>;
   server: Server;
   complaints: Complaints;
   /** A picture for the README, when E2E_SCREENSHOTS names a folder; in both colour schemes. */
@@ -41,9 +43,9 @@ interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
-  // eslint-disable-next-line no-empty-pattern
-  server: async ({}, use, info) => {
-    const server = new Server();
+  budgets: [{}, { option: true }],
+  server: async ({ budgets }, use, info) => {
+    const server = new Server(budgets);
     await server.start();
     await use(server);
     if (info.status !== info.expectedStatus) console.log(server.said.join("\n"));
@@ -75,6 +77,18 @@ export const test = base.extend<Fixtures>({
 export const rows = (page: Page): Locator => page.locator(".xterm-rows");
 export const side = (page: Page, name: "Terminal" | "Chat"): Locator => page.getByRole("radio", { name });
 export const log = (page: Page): Locator => page.getByRole("log");
+
+/** A launch config of the demo agent that breaks in a given way. */
+export const addConfig = (page: Page, name: string, cmd: string[], fault?: string): Promise<number> =>
+  page.evaluate(
+    async ([name, cmd, fault]) => {
+      const env = fault ? { HYBRIDMUX_DEMO_FAULT: fault } : {};
+      const body = JSON.stringify({ name, cmd, env, hybrid: fault !== undefined });
+      const headers = { "Content-Type": "application/json" };
+      return (await fetch("/api/launch-configs", { method: "POST", headers, body })).status;
+    },
+    [name, cmd, fault] as const,
+  );
 
 /** The sessions as the server tells them, read by the page itself with its cookie. */
 export const sessions = (page: Page): Promise<SessionInfo[]> =>

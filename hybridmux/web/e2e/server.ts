@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -16,10 +16,15 @@ export class Server {
   /** What it wrote to stderr. */
   readonly said: string[] = [];
 
+  /** `budgets` are those of hybridmux/budgets.py. */
+  constructor(private readonly budgets: Record<string, number> = {}) {}
+
   /** Starts it, again on the port it had. */
   async start(): Promise<void> {
     const port = this.link ? new URL(this.link).port : "0";
-    const child = spawn(program, ["serve", "--port", port, "--data", this.data], { stdio: ["ignore", "pipe", "pipe"] });
+    const config = join(this.data, "e2e.toml");
+    writeFileSync(config, ["[budgets]", ...Object.entries(this.budgets).map(([name, value]) => `${name} = ${value}`)].join("\n"));
+    const child = spawn(program, ["serve", "--config", config, "--port", port, "--data", this.data], { stdio: ["ignore", "pipe", "pipe"] });
     this.#child = child;
     createInterface({ input: child.stderr }).on("line", (line) => this.said.push(line));
     for await (const line of createInterface({ input: child.stdout })) {

@@ -10,12 +10,10 @@ const english = {
   offline: "Offline. Trying again…",
   reconnecting: "Reconnecting…",
   login: {
-    title: "Sign in",
     hint: "Open the link that the server printed when it started, or paste its token here.",
     token: "Token",
     go: "Sign in",
     wrong: "That token is not this server's.",
-    unreachable: "The server cannot be reached.",
   },
   home: {
     running: "Running",
@@ -49,15 +47,11 @@ const english = {
     closeTerminalAsk: "Close this terminal? The program in it is ended.",
     sides: "Side",
     elapsed: "This turn",
-    lastTurn: "Last turn",
-    why: (side: string) => `Why ${side.toLowerCase()} is not available`,
     ended: "This session has ended.",
     missing: "There is no such session.",
     asleep: "Asleep: the next message wakes it.",
-    waking: "Waking up…",
     copyInstall: "Copy install command",
     docs: "Documentation",
-    movedOnTerminal: "The conversation is in the terminal now.",
     choose: "Decide…",
     outdated: (name: string, version: string, verified: string) => `${name} ${version} is older than ${verified}, the version this was verified with.`,
     queueLost: (count: number) => `${count} queued ${count === 1 ? "message was" : "messages were"} lost when the server stopped.`,
@@ -169,7 +163,6 @@ const english = {
     cut: "cut here: the rest was too long",
     unsupported: (what: string) => `Content that cannot be shown here (${what})`,
     code: "Copy code",
-    expand: "Show all",
     commands: "Commands",
     size: (bytes: number) =>
       bytes < 1024 ? `${bytes} B` : bytes < 1024 * 1024 ? `${Math.round(bytes / 1024)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`,
@@ -177,20 +170,21 @@ const english = {
   tool: {
     input: "Input",
     output: "Output",
-    pending: "waiting",
-    in_progress: "running",
-    completed: "done",
-    failed: "failed",
-    cancelled: "cancelled",
+    status: {
+      pending: "waiting",
+      in_progress: "running",
+      completed: "done",
+      failed: "failed",
+      cancelled: "cancelled",
+    } as Record<string, string>,
     untitled: "Tool",
     more: (lines: number) => `Show ${lines} more lines`,
     inline: "Inline",
     sideBySide: "Side by side",
     newFile: "new file",
-  } ,
+  },
   permission: {
     title: "The agent asks",
-    hint: (count: number) => (count > 1 ? `Keys 1–${count}` : "Key 1"),
     decline: "Cancel this request",
     none: "The agent offers no answer to this.",
     mode: "Permissions",
@@ -234,7 +228,6 @@ const english = {
     resumed: "Resumed",
   } as Record<string, string>,
   compaction: { running: "Shortening the context…", done: "Context shortened" },
-  option: { on: "on", off: "off" },
 };
 
 export type Catalogue = typeof english;

@@ -6,7 +6,7 @@ import type { ChatCommands } from "../src/chat/commands";
 import { Composer } from "../src/chat/Composer";
 import { ChatContext } from "../src/chat/context";
 import { ItemView } from "../src/chat/ItemView";
-import { Options } from "../src/chat/Options";
+import { Options, UsageMeter } from "../src/chat/Options";
 import { Queue } from "../src/chat/Queue";
 import { Requests } from "../src/chat/Requests";
 import type { AgentRequest } from "../src/wire/types";
@@ -77,6 +77,13 @@ describe("the composer", () => {
     await userEvent.type(field(), "left");
     await userEvent.click(screen.getByRole("button", { name: "Send into this turn" }));
     expect(commands.prompt).toHaveBeenCalledWith("left", "steer");
+  });
+
+  it("shows what has been used, with its price once there is one", () => {
+    const { rerender } = show(<UsageMeter usage={{ used: 1000, size: 200_000, cost: 0 }} />);
+    expect(screen.getByText("1k of 200k tokens")).toBeTruthy();
+    rerender(<UsageMeter usage={{ used: 1000, cost: 0.126, currency: "USD" }} />);
+    expect(screen.getByText("1k tokens · 0.13 USD")).toBeTruthy();
   });
 
   it("completes slash commands by key", async () => {
@@ -167,6 +174,14 @@ describe("permission requests", () => {
     expect(document.activeElement).toBe(screen.getByRole("group"));
   });
 
+  it("give the focus back to the composer", () => {
+    const field = <Composer id="s" state={chatState()} />;
+    const { rerender } = show(<>{field}<Requests requests={[request("r1")]} /></>);
+    expect(document.activeElement).toBe(screen.getByRole("group"));
+    rerender(<ChatContext value={{ commands: commands as unknown as ChatCommands, run }}>{field}<Requests requests={[]} /></ChatContext>);
+    expect(document.activeElement).toBe(screen.getByLabelText("Message"));
+  });
+
   it("forms are filled in and sent", async () => {
     const schema = { properties: { name: { type: "string", title: "Name" } }, required: ["name"] };
     show(<Requests requests={[request("f1", { kind: "form", schema })]} />);
@@ -198,13 +213,12 @@ describe("options", () => {
   it("are the agent's own, with the permission mode", async () => {
     const model = { id: "model", name: "Model", type: "select" as const, value: "a", choices: [{ value: "a", name: "A" }, { value: "b", name: "B" }] };
     const fast = { id: "fast", name: "Fast", type: "boolean" as const, value: false };
-    show(<Options state={chatState({ configOptions: [model, fast], usage: { used: 1000, size: 200_000 } })} />);
+    show(<Options state={chatState({ configOptions: [model, fast] })} />);
     await userEvent.selectOptions(screen.getByLabelText("Model"), "b");
     await userEvent.click(screen.getByLabelText("Fast"));
     await userEvent.selectOptions(screen.getByLabelText("Permissions"), "auto");
     expect(commands.configure.mock.calls.map(([option, value]) => [(option as { id: string }).id, value as unknown])).toEqual([["model", "b"], ["fast", true]]);
     expect(commands.permissionMode).toHaveBeenCalledWith("auto");
-    expect(screen.getByText(/1k of 200k/)).toBeTruthy();
   });
 });
 
@@ -223,7 +237,7 @@ describe("items", () => {
   });
 
   it("a turn that failed says so", () => {
-    render(<ItemView item={{ kind: "turn", role: "agent", startedAt: "2026-01-01T10:00:00Z", endedAt: "2026-01-01T10:00:05Z", stopReason: "error", error: "the connector ended" }} />);
+    render(<ItemView item={{ kind: "turn", role: "agent", id: "t1", startedAt: "2026-01-01T10:00:00Z", endedAt: "2026-01-01T10:00:05Z", stopReason: "error", error: "the connector ended" }} />);
     expect(screen.getByText("5 s · the turn failed · the connector ended")).toBeTruthy();
   });
 });

@@ -132,7 +132,7 @@ describe("refusals", () => {
     expect(of(409, { reason: "connector_missing", connector: { title: "C" } })).toMatchObject({ ask: "connector" });
   });
   it("tell the rest", () => {
-    expect(of(502, {})).toEqual({ ask: "nothing", title: "Title", cause: "cause" });
+    expect(of(502, {})).toEqual({ ask: "nothing", title: "Title", cause: "cause." });
     expect(of(409, { reason: "not_eligible", eligibility: "occupied" })).toMatchObject({ cause: expect.stringContaining("another session") });
     expect(of(0, { error: "" })).toMatchObject({ cause: expect.stringContaining("not known") });
   });

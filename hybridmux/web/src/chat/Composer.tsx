@@ -3,6 +3,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent
 import { t } from "../strings";
 import type { ChatState, Command } from "../wire/types";
 import { useChat } from "./context";
+import { UsageMeter } from "./Options";
 import { fitting } from "./slash";
 
 const draftKey = (id: string) => `hybridmux.draft.${id}`;
@@ -17,6 +18,12 @@ function useDraft(id: string): [string, (text: string) => void] {
   return [text, keep];
 }
 
+/** On a phone the focus would open the keyboard over the conversation. */
+export function focusComposer(): void {
+  if (coarse.matches || document.querySelector("dialog[open]")) return;
+  document.querySelector<HTMLElement>(".composer textarea")?.focus();
+}
+
 const coarse = window.matchMedia("(pointer: coarse)");
 
 export function Composer({ id, state }: { id: string; state: ChatState }) {
@@ -27,10 +34,7 @@ export function Composer({ id, state }: { id: string; state: ChatState }) {
   const busy = Boolean(state.turn && !state.turn.endedAt);
   const ready = !sending && text.trim() !== "";
 
-  useEffect(() => {
-    // On a phone the focus would open the keyboard over the conversation.
-    if (!coarse.matches && !document.querySelector("dialog[open]")) area.current?.focus();
-  }, []);
+  useEffect(focusComposer, []);
   useLayoutEffect(() => {
     const box = area.current;
     if (!box) return;
@@ -65,6 +69,7 @@ export function Composer({ id, state }: { id: string; state: ChatState }) {
         {...completion.combobox}
       />
       <div className="composer-actions">
+        {state.usage && <UsageMeter usage={state.usage} />}
         <span className="spacer" />
         {busy && <Stop />}
         {busy && state.steering && (

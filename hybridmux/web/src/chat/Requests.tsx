@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { t } from "../strings";
 import type { AgentRequest } from "../wire/types";
+import { focusComposer } from "./Composer";
 import { useChat } from "./context";
 import { FormCard } from "./FormCard";
 
@@ -62,6 +63,12 @@ function PermissionCard({ request, first }: { request: AgentRequest; first: bool
   useEffect(() => {
     if (first && !midSentence(document.activeElement) && !document.querySelector("dialog[open]")) card.current?.focus();
   }, [first]);
+  useLayoutEffect(() => {
+    const box = card.current;
+    return () => {
+      if (box?.contains(document.activeElement)) focusComposer();
+    };
+  }, []);
   const armed = useArmed(first);
   const count = options.length;
   useEffect(() => {
