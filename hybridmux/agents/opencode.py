@@ -62,7 +62,7 @@ _OPTIONS = {
     # The minimal interface draws another screen, which `observe` cannot read.
     "--mini": _OTHER_SCREEN,
     "--no-replay": _OTHER_SCREEN,
-    "--replay-limit": _OTHER_SCREEN,
+    "--replay-limit": Option(value=True, refuse="unsupported_form"),
     "-h": _ONCE,
     "--help": _ONCE,
     "-v": _ONCE,

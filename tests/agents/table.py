@@ -11,8 +11,15 @@ class Agent:
     cmd: list[str]
     ready: str
     """Pattern on the screen of a terminal that takes input."""
+    asking: str
+    """Pattern on the screen while an approval is open."""
 
 
 AGENTS = {
-    agent.name: agent for agent in (Agent(name="opencode", cmd=["opencode"], ready=r"ctrl\+p commands"),)
+    "opencode": Agent(
+        name="opencode",
+        cmd=["opencode"],
+        ready=r"ctrl\+p commands",
+        asking="Permission required",
+    ),
 }

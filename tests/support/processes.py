@@ -1,6 +1,7 @@
 """Real processes, each test's own; whatever a test leaves open or alive fails it."""
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +19,9 @@ def nothing_left():
     set_subreaper()
     before = open_descriptors()
     yield
-    alive = [one for one in children() if one.alive]
+    until = time.monotonic() + 2  # an orphan may be about to end
+    while (alive := [one for one in children() if one.alive]) and time.monotonic() < until:
+        time.sleep(0.01)
     unwaited = dict(spawn.owned())
     keeper.kill_below()
     spawn._owned.clear()  # so that the next test does not fail for this one

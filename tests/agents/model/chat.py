@@ -36,17 +36,11 @@ def _call(plan: Plan, number: int) -> Json:
 
 def stream(plan: Plan, body: Json, number: int) -> Iterator[tuple[str, float]]:
     """(data of one server-sent event, seconds to wait after it)."""
-    head = {
-        "id": f"chatcmpl-{number}",
-        "object": "chat.completion.chunk",
-        "created": 0,
-        "model": body["model"],
-    }
+    head = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "model": body["model"]}
 
     def chunk(delta: Json, finish: str | None = None, **more: Any) -> str:
-        return json.dumps(
-            {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more}
-        )
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return json.dumps({**head, "choices": [choice], **more})
 
     yield chunk({"role": "assistant", "content": ""}), 0
     if plan.thought:
