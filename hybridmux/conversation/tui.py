@@ -23,6 +23,8 @@ _ESCAPES = re.compile(
 _TAIL = 16 * KIB
 _REST = 0.3
 """Seconds without input before a state counts as the answer to it."""
+_RESTLESS = 3.0
+"""Seconds a ready screen gets to come to rest."""
 
 
 class Tui:
@@ -84,7 +86,9 @@ class Tui:
     async def ready(self) -> TuiState:
         """Waits until it takes input; raises `SideFailed`."""
         await self.watch(lambda state: state.ready)
-        await self._quiet(self._profile.quiet)
+        # A screen that never rests (a spinner, a clock) takes input all the same.
+        with trio.move_on_after(_RESTLESS):
+            await self._quiet(self._profile.quiet)
         return await self.watch(lambda state: state.ready)
 
     async def press(self, keys: Sequence[Press]) -> None:
