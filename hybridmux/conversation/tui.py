@@ -21,10 +21,10 @@ _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|[\r\x00-\x08]"
 )
 _TAIL = 16 * KIB
-_RESTLESS = 2.0
-"""Seconds after which a screen that keeps changing (an animation) is read all the same."""
 _REST = 0.3
 """Seconds without input before a state counts as the answer to it."""
+_RESTLESS = 3.0
+"""Seconds after which a screen that keeps changing (a spinner, a clock) is read all the same."""
 
 
 class Tui:
