@@ -86,6 +86,7 @@ ACP_BATCH = 64
 ACP_OPEN_REQUESTS = 256
 """Requests of one agent that may wait for an answer at once; one more is refused."""
 EXIT_GRACE = 1.0
+"""Seconds between the end of a connector and the end of its output, or the other way round."""
 STDERR_TAIL = 64
 """Lines of a connector's stderr that are kept, each cut at `STDERR_LINE` characters."""
 STDERR_LINE = 2000
@@ -102,7 +103,7 @@ EVENT_DEPTH = 32
 LIST_ITEMS = 500
 """Entries of a plan, commands, config options, values of one option, contents of one tool call."""
 MESSAGES_TRACKED = 1024
-"""Messages whose length is remembered, and tool calls that are known to have a title."""
+"""Messages whose length is remembered, and tool calls that are known."""
 TOOLS_TRACKED = 64
 """Tool calls whose streamed output is held (at most `TEXT_FIELD` each) to be added to."""
 PROMPT_TEXT = 64 * KIB

@@ -12,7 +12,7 @@ Both keep entries, their starts and a moving head; finding a position is a bisec
 """
 
 from bisect import bisect_right
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import trio
 
@@ -35,7 +35,7 @@ class _Journal(Generic[T]):
         self.end = start
         """The position after the last entry."""
         self.closed = False
-        self._entries: list[T] = []
+        self._entries: list[Any] = []
         self._costs: list[int] = []
         self._starts: list[int] = []
         self._head = 0
@@ -73,6 +73,7 @@ class _Journal(Generic[T]):
         self._cost += cost
         while self._cost > self.limit and self._head < len(self._entries) - 1:
             self._cost -= self._costs[self._head]
+            self._entries[self._head] = None  # freed now; the lists are shortened later, all at once
             self._head += 1
         if self._head > 1024 and self._head * 2 > len(self._entries):
             del self._entries[: self._head], self._starts[: self._head], self._costs[: self._head]

@@ -66,11 +66,11 @@ class Timeline:
             if seq <= self.seq:
                 return
             self.seq = seq
-        kind = event.get("type")
+        kind = text(event.get("type"))
         if kind in _STATE:
             key, source = _STATE[kind]
             self.state[key] = event.get(source)
-        elif isinstance(kind, str) and kind in _FOLDERS:
+        elif kind in _FOLDERS:
             needed, folder = _FOLDERS[kind]
             if needed is None or isinstance(event.get(needed), str):
                 folder(self, event)

@@ -36,35 +36,61 @@ def farewell(text: str) -> str | None:
     return found[-1] if found else None
 
 
-def _acp(launch: Launch) -> tuple[str, ...]:
-    return (launch.program, "acp")
-
-
 _SESSION = Option(value=True, refuse="session_arg")
 _VALUE = Option(value=True)
+_ONCE = Option(refuse="non_interactive")
+_OTHER_SCREEN = Option(refuse="unsupported_form")
+_OPTIONS = {
+    "-s": _SESSION,
+    "--session": _SESSION,
+    "-c": Option(refuse="session_arg"),
+    "--continue": Option(refuse="session_arg"),
+    "--fork": Option(refuse="session_arg"),
+    "-m": _VALUE,
+    "--model": _VALUE,
+    "--agent": _VALUE,
+    "--auto": Option(),
+    "--prompt": Option(value=True, resume=False),
+    "--log-level": _VALUE,
+    "--print-logs": Option(),
+    "--pure": Option(),
+    "--port": _VALUE,
+    "--hostname": _VALUE,
+    "--mdns": Option(),
+    "--mdns-domain": _VALUE,
+    "--cors": _VALUE,
+    # The minimal interface draws another screen, which `observe` cannot read.
+    "--mini": _OTHER_SCREEN,
+    "--no-replay": _OTHER_SCREEN,
+    "--replay-limit": Option(value=True, refuse="unsupported_form"),
+    "-h": _ONCE,
+    "--help": _ONCE,
+    "-v": _ONCE,
+    "--version": _ONCE,
+}
+_CHAT_KEEPS = frozenset(
+    {"--log-level", "--print-logs", "--pure", "--port", "--hostname", "--mdns", "--mdns-domain", "--cors"}
+)
+"""What `opencode acp` has too."""
+
+
+def _acp(launch: Launch) -> tuple[str, ...]:
+    kept: list[str] = []
+    rest = list(launch.args)
+    while rest:
+        word = rest.pop(0)
+        name, _, inline = word.partition("=")
+        group = [word, rest.pop(0)] if _OPTIONS[name].value and not inline else [word]
+        kept += group if name in _CHAT_KEEPS else []
+    return (launch.program, "acp", *kept)
+
 
 PROFILE = Profile(
     name="opencode",
     title="OpenCode",
     args=ArgRules(
         executables=frozenset({"opencode"}),
-        options={
-            "-s": _SESSION,
-            "--session": _SESSION,
-            "-c": Option(refuse="session_arg"),
-            "--continue": Option(refuse="session_arg"),
-            "--fork": Option(refuse="session_arg"),
-            "-m": _VALUE,
-            "--model": _VALUE,
-            "--agent": _VALUE,
-            "--log-level": _VALUE,
-            "--print-logs": Option(),
-            "--prompt": Option(value=True, resume=False),
-            "-h": Option(refuse="non_interactive"),
-            "--help": Option(refuse="non_interactive"),
-            "-v": Option(refuse="non_interactive"),
-            "--version": Option(refuse="non_interactive"),
-        },
+        options=_OPTIONS,
         subcommands=frozenset(
             {
                 "acp",
@@ -72,12 +98,15 @@ PROFILE = Profile(
                 "attach",
                 "auth",
                 "completion",
+                "db",
                 "debug",
                 "export",
                 "github",
                 "import",
                 "mcp",
                 "models",
+                "plug",
+                "plugin",
                 "pr",
                 "providers",
                 "run",
@@ -90,6 +119,7 @@ PROFILE = Profile(
             }
         ),
         positional="directory_arg",
+        chat_keeps=_CHAT_KEEPS,
     ),
     acp_argv=_acp,
     resume_args=lambda session_id: ("--session", session_id),

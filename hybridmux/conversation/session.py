@@ -154,7 +154,7 @@ class HybridSession:
 
     async def note_activity(self) -> None:
         """The turn's start or end and the queue's length, on disk."""
-        if self.operations.current is None:
+        if self.operations.current is None and not self.stopping:
             await self.save(best_effort=True, activity="turn" if self.turns.running else "idle")
 
     async def adopt_session(self, session_id: str | None, *, side: Place) -> None:
@@ -334,7 +334,7 @@ class HybridSession:
     async def _watch_tui(self, held: Held[TuiSide]) -> None:
         code = await held.value.ended()
         self.changed()
-        if self.operations.current is None and self.tui is held:
+        if self.operations.current is None and self.tui is held and not self.stopping:
             await self.program_ended(code)
 
     async def program_ended(self, code: int) -> None:

@@ -24,6 +24,8 @@ from hybridmux.proc.spawn import Child
 from hybridmux.proc.table import Entry
 
 LADDER = (SIGTERM, SIGKILL)
+LOOK_AGAIN = 0.25
+"""Seconds between looks for newcomers while those that were told take their time."""
 
 
 @frozen
@@ -84,16 +86,19 @@ class Family:
     async def _step(self, number: Signals, seconds: float) -> bool:
         """Signals all, newcomers too, until none is left or the time is up; True if none is left."""
         until = trio.current_time() + seconds
-        told: dict[int, int] = {}
+        told: set[tuple[int, int, str]] = set()
         while not await self._empty():
             if trio.current_time() >= until:
                 return False
-            for one in self._scan().values():
-                if told.get(one.pid) != one.start_ticks:
-                    told[one.pid] = one.start_ticks
+            members = self._scan().values()
+            for one in members:
+                # Between fork and exec a process has its parent's handler and may swallow the signal; a new
+                # name shows that it has become a program since.
+                if (key := (one.pid, one.start_ticks, one.name)) not in told:
+                    told.add(key)
                     self._tell(one, number)
-            with trio.move_on_at(until):
-                await pidfd.all_gone({one.pid: one.start_ticks for one in self._scan().values()})
+            with trio.move_on_at(min(until, trio.current_time() + LOOK_AGAIN)):
+                await pidfd.all_gone({one.pid: one.start_ticks for one in members})
         return True
 
     def _tell(self, one: Entry, number: Signals) -> None:

@@ -9,13 +9,13 @@ left out.
 import re
 import time
 from collections import deque
-from collections.abc import Callable
 
 import trio
 
 from hybridmux.budgets import SCREEN_AHEAD, SCREEN_BEHIND, SCREEN_NEAR, SCREEN_SLICE
 from hybridmux.journal import ByteJournal
 from hybridmux.terminal.emulator import Emulator
+from hybridmux.terminal.markers import Scanner
 
 _SPECIAL = (b"\x1b", b"\xc2", b"\x0e", b"\x0f")
 """What may begin something that does more than print and scroll."""
@@ -29,12 +29,10 @@ _SIZES = 64
 class Screen:
     """A model of the screen that follows `journal`."""
 
-    def __init__(
-        self, journal: ByteJournal, cols: int, rows: int, first_safe: Callable[[int], int | None]
-    ) -> None:
-        """`first_safe(position)`: the first place at or after it where the stream may be cut."""
+    def __init__(self, journal: ByteJournal, cols: int, rows: int, scanner: Scanner) -> None:
+        """`scanner` follows the same output and knows where it may be cut."""
         self.journal = journal
-        self._first_safe = first_safe
+        self._scanner = scanner
         self.position = journal.end
         """How far it has been drawn."""
         self.leaps = 0
@@ -103,8 +101,8 @@ class Screen:
     def _draw(self, at_most: int) -> None:
         """Draws one piece, after leaving out what would only scroll away."""
         self._resize_until(self.position)
-        room = self._sizes[0][0] - self.position if self._sizes else _PIECE
-        data = self.journal.read(self.position, min(room, _PIECE))
+        room = self._sizes[0][0] - self.position if self._sizes else max(_PIECE, at_most)
+        data = self.journal.read(self.position, min(room, max(_PIECE, at_most)))
         skipped = self._scrolled_away(data)
         if skipped:
             self._emulator.resync()
@@ -113,19 +111,19 @@ class Screen:
         self.position += skipped + len(piece)
 
     def _scrolled_away(self, data: bytes) -> int:
-        """How many bytes of `data` leave no trace on the screen: plain lines with a screenful more after."""
+        """How many bytes of `data` leave no trace: plain lines, two screenfuls before the end."""
         display = self._emulator.display
         if display.margins is not None or not self._emulator.in_text:
             return 0
         at = min((place for place in map(data.find, _SPECIAL) if place >= 0), default=len(data))
-        for _ in range(display.lines + 2):
+        for _ in range(2 * display.lines + 2):
             at = data.rfind(b"\r\n", 0, at)
             if at < 0:
                 return 0
         return at + 2
 
     def _hurry(self) -> None:
-        """After a leap in a flood nothing exact is left to lose: only what is near the end is drawn."""
+        """After a leap nothing exact is left to lose: only what is near the end is drawn."""
         if self.leaps != self._leaps_before:
             self._leaps_before = self.leaps
             if self.journal.end - self.position > SCREEN_NEAR:
@@ -135,14 +133,18 @@ class Screen:
     def _leap(self, position: int) -> None:
         """Goes on at `position`, or soon after, and takes from what is left out only what sets modes."""
         self.leaps += 1
-        safe = self._first_safe(position)
-        target = self.journal.end if safe is None else safe
+        safe = self._scanner.first_safe(position)
+        # Without a safe place the rest is within one string, which is passed over fast.
+        target = max(self.position, self._scanner.safe_end if safe is None else safe)
         left_out = self.journal.read(self.position, target - self.position)
-        self._emulator.resync()
+        if left_out:
+            self._emulator.resync()
         if _PRIVATE in left_out:
             self._emulator.feed(b"".join(_MODES.findall(left_out)))
         self.position = target
         self._resize_until(target)
+        if safe is None:
+            self._draw(self.journal.end - target)
 
     def _resize_until(self, position: int) -> None:
         while self._sizes and self._sizes[0][0] <= position:

@@ -76,7 +76,7 @@ class Terminal:
         self._scanner = Scanner(
             _TITLE | {OSC_AGENT_STATE}, keep=2 * budgets.scrollback_bytes // SAFE_GRID + 2
         )
-        self.screen = Screen(self.journal, pty.cols, pty.rows, self._scanner.first_safe)
+        self.screen = Screen(self.journal, pty.cols, pty.rows, self._scanner)
         self._pty = pty
         self._budgets = budgets
         self._answer_osc7501 = answer_osc7501
@@ -86,6 +86,7 @@ class Terminal:
         self._exited = trio.Event()
         self._output_ended = trio.Event()
         self._input = trio.Lock()
+        self._life = trio.CancelScope(shield=True)
         self._answers: trio.MemorySendChannel[bytes]
         self._answers, self._answers_due = trio.open_memory_channel[bytes](16)
 
@@ -142,6 +143,8 @@ class Terminal:
         while True:
             if self._pty.master < 0:
                 raise trio.ClosedResourceError
+            if self._output_ended.is_set():  # the kernel would take it, for nobody
+                raise trio.BrokenResourceError
             try:
                 return os.write(self._pty.master, data)
             except BlockingIOError:
@@ -241,10 +244,13 @@ class Terminal:
 
     # Life.
 
-    def start(self, nursery: trio.Nursery) -> None:
-        """Starts the tasks; they end when the nursery is cancelled."""
-        for task in (self._read, self._watch_exit, self._keep_screen, self._answer):
-            nursery.start_soon(task)
+    async def run(self) -> None:
+        """The tasks, until `stop()`. A cancellation from outside is for the body; they see the program to its
+        end."""
+        with self._life:
+            async with trio.open_nursery() as nursery:
+                for task in (self._read, self._watch_exit, self._keep_screen, self._answer):
+                    nursery.start_soon(task)
 
     async def end(self) -> EndReport:
         """Ends the family and takes its last output. Not cancellable."""
@@ -255,6 +261,10 @@ class Terminal:
                 await self._exited.wait()
                 await self._output_ended.wait()
         return report
+
+    def stop(self) -> None:
+        """Ends the tasks."""
+        self._life.cancel()
 
     def close(self) -> None:
         """Lets go of the PTY; the journal stays readable."""
@@ -295,13 +305,13 @@ async def open_terminal(
     try:
         async with trio.open_nursery() as nursery:
             try:
-                terminal.start(nursery)
+                nursery.start_soon(terminal.run)
                 yield terminal
             except BaseException as error:
                 raised = error
             finally:
                 await terminal.end()
-            nursery.cancel_scope.cancel()
+                terminal.stop()
         if raised is not None:
             raise raised
     finally:

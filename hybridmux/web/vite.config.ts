@@ -1,7 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
-const server = process.env.HYBRIDMUX ?? "http://127.0.0.1:8470";
+const server = process.env.HYBRIDMUX ?? "http://127.0.0.1:8787";
 
 export default defineConfig({
   base: "/",

@@ -323,6 +323,24 @@ def test_a_gigabyte_of_streamed_output_is_cut():
     assert last["output"] == {"text": "x" * TEXT_FIELD, "exitCode": 0, "truncated": True}
 
 
+def test_a_permission_request_shows_a_call_that_is_unknown_and_adds_content_to_a_known_one():
+    asked = {
+        "toolCallId": "t1",
+        "title": "w.txt",
+        "status": "pending",
+        "rawInput": {"diff": "…"},
+        "content": [{"type": "diff", "path": "w.txt", "oldText": "", "newText": "x"}],
+    }
+    (event,) = Translator().permission(asked)
+    assert (event["title"], event["status"], event["input"]) == ("w.txt", "pending", {"diff": "…"})
+    translator = Translator()
+    translator.feed(tool(title="write", status="in_progress", rawInput={"path": "w.txt"}))
+    (event,) = translator.permission(asked)
+    assert set(event) == {"type", "toolCallId", "content"}
+    assert translator.permission({"toolCallId": "t1", "status": "pending", "content": []}) == []
+    assert translator.permission(None) == []
+
+
 @pytest.mark.parametrize("tool_id", [None, 5, "", {}])
 def test_a_tool_call_without_an_id_is_ignored_and_counted(tool_id):
     translator = Translator()

@@ -15,7 +15,7 @@ async def test_the_round_trip(tmp_path):
         sid = session["id"]
         assert session["hybrid"]["side"] == "tui"
         async with client.terminal(sid) as term:
-            await term.until_text("Demo agent")
+            await term.until_text("ready")
             await term.type("hello one")
             await term.until_text("echo: hello one")
             assert (await client.switch(sid, "acp"))["side"] == "acp"

@@ -34,14 +34,14 @@ async def test_only_other_starts_of_the_same_data_folder(started, read_line, dat
 
 
 @pytest.mark.parametrize(
-    ("trap", "code"),
-    [("trap '' TERM;", -signal.SIGKILL), ("kill -STOP $$;", -signal.SIGTERM)],
+    ("script", "code"),
+    [("trap '' TERM; echo; read x", -signal.SIGKILL), ("echo; kill -STOP $$", -signal.SIGTERM)],
     ids=["ignores SIGTERM", "stopped"],
 )
-async def test_what_does_not_want_to_go(started, read_line, until, data, trap, code):
-    child = await started(f"echo; {trap} read x", mark=Mark(data, "s", "before", "r"))
+async def test_what_does_not_want_to_go(started, read_line, until, data, script, code):
+    child = await started(script, mark=Mark(data, "s", "before", "r"))
     await read_line(child)
-    if "STOP" in trap:
+    if "STOP" in script:
         await until(lambda: table.entry(child.pid).state == "T")
     _, left = await end_leftovers(data, "now", 0.2 if code == -signal.SIGKILL else STEP)
     assert left == []

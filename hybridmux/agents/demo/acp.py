@@ -48,10 +48,10 @@ class Agent:
     async def serve(self) -> None:
         """Answers until stdin ends; a hung agent does not notice that."""
         async for message in self._wire.messages():
-            if not self._breaker.hung:
-                task = asyncio.ensure_future(self._answer(message))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
+            task = asyncio.ensure_future(self._answer(message))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            await asyncio.sleep(0)  # each is begun before the next is looked at, the end of stdin included
         await self._breaker.at_quit()
         if self._breaker.hung or any(o.turn and o.turn.hung for o in self._open.values()):
             await asyncio.Event().wait()
@@ -69,6 +69,8 @@ class Agent:
 
     async def _answer(self, message: "Line") -> None:
         """One request or notification; `_after` of a result are updates that follow it."""
+        if self._breaker.hung:
+            return
         number, given = message.get("id"), message.get("params")
         after: list[Line] = []
         try:

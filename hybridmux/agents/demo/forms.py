@@ -70,7 +70,7 @@ def value_of(field: Line, text: str) -> Any:
         return None
     match field.get("type"):
         case "integer":
-            number = int(text) if text.lstrip("-").isdigit() else None
+            number = int(text) if text.lstrip("-").isdecimal() else None
             low, high = field.get("minimum", 0), field.get("maximum", 10**9)
             if number is None or not low <= number <= high:
                 raise ValueError(f"a whole number from {low} to {high}, please")
@@ -90,5 +90,11 @@ def describe(answer: Line | None) -> str:
         return "This client cannot show forms."
     if answer.get("action") != "accept":
         return "The form was declined." if answer.get("action") == "decline" else "The form was cancelled."
-    pairs = (f"{name}={value}" for name, value in (answer.get("content") or {}).items())
+    pairs = (f"{name}={_spoken(value)}" for name, value in (answer.get("content") or {}).items())
     return f"You answered: {', '.join(pairs) or 'nothing'}"
+
+
+def _spoken(value: Any) -> str:
+    if isinstance(value, list):
+        return "+".join(map(str, value))
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

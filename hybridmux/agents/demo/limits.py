@@ -12,8 +12,6 @@ PLAN_PAUSE = 0.15
 TITLE_CHARS = 60
 LIST_PAGE = 25
 """Sessions in one answer of `session/list`."""
-HEAD_BYTES = 64 * 1024
-"""How much of a session file is read to find its title."""
 OUTPUT_BYTES = 64 * 1024
 """The most output of a command that is kept."""
 OUTPUT_DRAIN = 0.2

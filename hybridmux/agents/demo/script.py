@@ -31,6 +31,10 @@ class Say(NamedTuple):
     pause: float = 0.0
 
 
+class Break(NamedTuple):
+    """What is said next is a message of its own."""
+
+
 class Think(NamedTuple):
     text: str
     pause: float = 0.0
@@ -96,6 +100,7 @@ class Big(NamedTuple):
 
 Step = (
     Say
+    | Break
     | Think
     | Slow
     | Run

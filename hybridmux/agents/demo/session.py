@@ -1,7 +1,6 @@
 """One open conversation, for both sides: its place in the store, its options, what the user allowed."""
 
 import os
-import secrets
 from typing import Any
 
 from hybridmux.agents.demo import limits
@@ -19,7 +18,7 @@ KEPT = ("mode", "model")
 
 def fresh_id(kind: str) -> str:
     """An id for a message (`msg`) or a tool call (`call`)."""
-    return f"{kind}_{secrets.token_hex(6)}"
+    return f"{kind}_{os.urandom(6).hex()}"
 
 
 def title_for(text: str) -> str:

@@ -4,9 +4,9 @@ They live in `$HYBRIDMUX_DEMO_HOME`, else in `hybridmux-demo` under `$XDG_DATA_H
 """
 
 import fcntl
+import mmap
 import os
 import re
-import secrets
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from hybridmux.agents.demo import limits
 from hybridmux.agents.demo.history import Conversation, Line, dump, fold, parse
 
+_TITLE = b'\n{"type":"title"'
 _ID = re.compile(r"demo_[0-9a-f]{12}")
 
 
@@ -38,7 +39,7 @@ class Summary(NamedTuple):
 
 
 def new_id() -> str:
-    return f"demo_{secrets.token_hex(6)}"
+    return f"demo_{os.urandom(6).hex()}"
 
 
 def utc(seconds: float) -> str:
@@ -139,12 +140,15 @@ class Store:
 
 
 def _summary(path: Path) -> Summary | None:
-    """Reads only the head of the file: the title is written before the first prompt."""
+    """Reads the head of the file and its newest title, not all that lies between them."""
     try:
         with path.open("rb") as file:
-            lines = parse(file.read(limits.HEAD_BYTES))
+            lines = parse(file.readline())
             stamp = os.fstat(file.fileno()).st_mtime_ns
-    except FileNotFoundError:
+            with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
+                data.seek(data.rfind(_TITLE) + 1)  # the head again if there is none
+                lines += parse(data.readline())
+    except (FileNotFoundError, ValueError):  # ValueError: the file is empty
         return None
     talk = fold(lines)
     if not talk.id:

@@ -14,7 +14,7 @@ from hybridmux.agents.demo.history import Line, shown
 Row = tuple[str, str]
 """A style name and a text that fits the width."""
 
-USER_MARK = "❯"  # noqa: RUF001  # what shells and agents show
+USER_MARK = "❯"
 _MARKS = {
     "user": f"{USER_MARK} ",
     "agent": "● ",
@@ -26,6 +26,7 @@ _MARKS = {
 }
 _STATES = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 _SIGNS = {"in_progress": " …", "completed": " ✓", "failed": " ✗"}
+_SEQUENCE = re.compile(r"\x1b\[[0-9;:?]*[ -/]*[@-~]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _ENDS = {
     "cancelled": ("notice", "Interrupted"),
@@ -35,8 +36,8 @@ _ENDS = {
 
 
 def clean(text: str) -> str:
-    """Without what would move the cursor: tabs become blanks, other control characters dots."""
-    return _CONTROL.sub("·", text.replace("\r\n", "\n").expandtabs(4))
+    """Without colors and what would move the cursor: tabs become blanks, other control characters dots."""
+    return _CONTROL.sub("·", _SEQUENCE.sub("", text).replace("\r\n", "\n").expandtabs(4))
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -44,6 +44,7 @@ class Tui:
         self._back = 0
         self._started = 0.0
         self._told: Evidence | None = None
+        self._painted = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self.composer = Buffer(multiline=True)
         self.dialogs = Dialogs(self.composer, self._note, self._changed)
@@ -69,8 +70,9 @@ class Tui:
                 talk = talk.without_last_turn()
             for item in talk.items:
                 self.transcript.apply(item)
-        else:
+        if not self.transcript.blocks:
             self._note("Say something, or /help.", "notice")
+        self._changed()
 
     def header(self) -> str:
         home = f"{Path.home()}/"
@@ -99,6 +101,7 @@ class Tui:
 
     def _tell(self) -> None:
         """After each repaint: tells the terminal what changed since."""
+        self._painted.set()
         state = BLOCKED if self.dialogs.blocking else WORKING if self.turn else IDLE
         draft = bool(self.composer.text or self._queued)
         evidence = Evidence(state, self.session.id, self.session.title, draft, self.session.stored)
@@ -246,8 +249,12 @@ class Tui:
         self.composer.cursor_position = len(text)
 
     async def show(self, line: Line) -> None:
+        """Shows a line; the user's own is painted, and the turn reported, before the answer begins."""
         self.transcript.apply(line)
         self._changed()
+        if line["type"] == "user":
+            self._painted.clear()
+            await self._painted.wait()
 
     async def settle(self) -> None:
         self._changed()

@@ -86,8 +86,7 @@ def _break(fault: Fault) -> None:
 
 def _hang(fault: Fault) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if fault.hard:
-        breakage.ignore_sigterm()
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN if fault.hard else signal.SIG_DFL)
     while True:
         signal.pause()

@@ -120,8 +120,7 @@ class Turn:
     async def _take_injected(self) -> None:
         blocks = self._injected.popleft()
         self.session.begin(blocks, steered=True)
-        self._message = None
-        self._steps.extendleft(reversed(script.steps(text_of(blocks), labels_of(blocks))))
+        self._next(script.Break(), *script.steps(text_of(blocks), labels_of(blocks)), script.Break())
 
     async def _do(self, step: script.Step) -> Ending | None:
         match step:

@@ -1,18 +1,18 @@
-import { fireEvent, render, screen } from "@testing-library/react";
+import { act, fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ChatCommands } from "../src/chat/commands";
 import { Composer } from "../src/chat/Composer";
 import { ChatContext } from "../src/chat/context";
 import { ItemView } from "../src/chat/ItemView";
-import { Options } from "../src/chat/Options";
+import { Options, UsageMeter } from "../src/chat/Options";
 import { Queue } from "../src/chat/Queue";
 import { Requests } from "../src/chat/Requests";
 import type { AgentRequest } from "../src/wire/types";
 import { chatState } from "./samples";
 
-const names = ["prompt", "cancel", "answer", "edit", "moveUp", "remove", "sendNow", "resumeQueue", "clearQueue", "configure", "permissionMode", "upload"] as const;
+const names = ["prompt", "cancel", "answer", "edit", "moveUp", "remove", "sendNow", "resumeQueue", "clearQueue", "configure", "permissionMode"] as const;
 const commands = Object.fromEntries(names.map((name) => [name, vi.fn()])) as { [K in keyof ChatCommands]: ReturnType<typeof vi.fn> };
 let works = true;
 const run = async (action: () => Promise<unknown>) => {
@@ -33,7 +33,7 @@ describe("the composer", () => {
   it("Enter sends, Shift+Enter is a new line", async () => {
     show(<Composer id="s" state={chatState()} />);
     await userEvent.type(field(), "one{Shift>}{Enter}{/Shift}two{Enter}");
-    expect(commands.prompt).toHaveBeenCalledExactlyOnceWith("one\ntwo", "auto", []);
+    expect(commands.prompt).toHaveBeenCalledExactlyOnceWith("one\ntwo", "auto");
     expect(field().value).toBe("");
   });
 
@@ -76,7 +76,14 @@ describe("the composer", () => {
     show(<Composer id="s" state={chatState({ turn: busy, steering: true })} />);
     await userEvent.type(field(), "left");
     await userEvent.click(screen.getByRole("button", { name: "Send into this turn" }));
-    expect(commands.prompt).toHaveBeenCalledWith("left", "steer", []);
+    expect(commands.prompt).toHaveBeenCalledWith("left", "steer");
+  });
+
+  it("shows what has been used, with its price once there is one", () => {
+    const { rerender } = show(<UsageMeter usage={{ used: 1000, size: 200_000, cost: 0 }} />);
+    expect(screen.getByText("1k of 200k tokens")).toBeTruthy();
+    rerender(<UsageMeter usage={{ used: 1000, cost: 0.126, currency: "USD" }} />);
+    expect(screen.getByText("1k tokens · 0.13 USD")).toBeTruthy();
   });
 
   it("completes slash commands by key", async () => {
@@ -86,20 +93,18 @@ describe("the composer", () => {
     expect(field().value).toBe("/compact ");
     expect(commands.prompt).not.toHaveBeenCalled();
     await userEvent.type(field(), "now{Enter}");
-    expect(commands.prompt).toHaveBeenCalledWith("/compact now", "auto", []);
-  });
-
-  it("uploads files at once and sends them along", async () => {
-    const uploaded = { path: "/u/1", name: "a.txt", mime: "text/plain", size: 3 };
-    commands.upload.mockResolvedValue(uploaded);
-    const { container } = show(<Composer id="s" state={chatState()} />);
-    await userEvent.upload(container.querySelector<HTMLInputElement>("input[type=file]")!, new File(["abc"], "a.txt"));
-    await userEvent.click(await screen.findByRole("button", { name: "Send" }));
-    expect(commands.prompt).toHaveBeenCalledWith("", "auto", [uploaded]);
+    expect(commands.prompt).toHaveBeenCalledWith("/compact now", "auto");
   });
 });
 
 describe("permission requests", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+  const press = (digit: string) => act(async () => void fireEvent.keyDown(window, { key: digit, code: `Digit${digit}` }));
+  const click = (name: RegExp | string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
+  /** The card takes keys a moment after it came. */
+  const arm = () => act(() => void vi.advanceTimersByTime(400));
+
   const request = (id: string, change: Partial<AgentRequest> = {}): AgentRequest => ({
     requestId: id, kind: "permission", title: `may I ${id}`,
     options: [{ optionId: "yes", name: "Allow", kind: "allow_once" }, { optionId: "no", name: "Reject", kind: "reject_once" }], ...change,
@@ -107,18 +112,24 @@ describe("permission requests", () => {
 
   it("are answered by number, once", async () => {
     show(<Requests requests={[request("r1")]} />);
-    await userEvent.keyboard("21");
+    await press("1");
+    expect(commands.answer).not.toHaveBeenCalled();
+    arm();
+    await press("2");
+    await press("1");
     expect(commands.answer).toHaveBeenCalledExactlyOnceWith("r1", { outcome: "selected", optionId: "no" });
   });
 
   it("the first one has the keys", async () => {
     show(<Requests requests={[request("r1"), request("r2")]} />);
-    await userEvent.keyboard("1");
+    arm();
+    await press("1");
     expect(commands.answer.mock.calls.map(([id]) => id as string)).toEqual(["r1"]);
   });
 
   it("a digit typed into a text is text; with Alt it is an answer", () => {
     show(<><input aria-label="text" /><Requests requests={[request("r1")]} /></>);
+    arm();
     const text = screen.getByLabelText("text");
     fireEvent.keyDown(text, { key: "1", code: "Digit1" });
     expect(commands.answer).not.toHaveBeenCalled();
@@ -128,6 +139,7 @@ describe("permission requests", () => {
 
   it("a number without an option answers nothing, nor does a held key", () => {
     show(<Requests requests={[request("r1")]} />);
+    arm();
     fireEvent.keyDown(window, { key: "3", code: "Digit3" });
     fireEvent.keyDown(window, { key: "1", code: "Digit1", repeat: true });
     expect(commands.answer).not.toHaveBeenCalled();
@@ -136,15 +148,14 @@ describe("permission requests", () => {
   it("can be tried again when the answer did not arrive", async () => {
     works = false;
     show(<Requests requests={[request("r1")]} />);
-    const allow = screen.getByRole("button", { name: /Allow/ });
-    await userEvent.click(allow);
-    await userEvent.click(allow);
+    await click(/Allow/);
+    await click(/Allow/);
     expect(commands.answer).toHaveBeenCalledTimes(2);
   });
 
   it("without any option can be cancelled", async () => {
     show(<Requests requests={[request("r1", { options: [] })]} />);
-    await userEvent.click(screen.getByRole("button", { name: "Cancel this request" }));
+    await click("Cancel this request");
     expect(commands.answer).toHaveBeenCalledWith("r1", { outcome: "cancelled" });
   });
 
@@ -156,11 +167,26 @@ describe("permission requests", () => {
     expect(document.activeElement).toBe(text);
   });
 
+  it("that come when nothing has been typed take the focus", () => {
+    show(<textarea aria-label="text" />);
+    screen.getByLabelText("text").focus();
+    show(<Requests requests={[request("r1")]} />);
+    expect(document.activeElement).toBe(screen.getByRole("group"));
+  });
+
+  it("give the focus back to the composer", () => {
+    const field = <Composer id="s" state={chatState()} />;
+    const { rerender } = show(<>{field}<Requests requests={[request("r1")]} /></>);
+    expect(document.activeElement).toBe(screen.getByRole("group"));
+    rerender(<ChatContext value={{ commands: commands as unknown as ChatCommands, run }}>{field}<Requests requests={[]} /></ChatContext>);
+    expect(document.activeElement).toBe(screen.getByLabelText("Message"));
+  });
+
   it("forms are filled in and sent", async () => {
     const schema = { properties: { name: { type: "string", title: "Name" } }, required: ["name"] };
     show(<Requests requests={[request("f1", { kind: "form", schema })]} />);
-    await userEvent.type(screen.getByLabelText(/Name/), "x");
-    await userEvent.click(screen.getByRole("button", { name: "Send" }));
+    fireEvent.change(screen.getByLabelText(/Name/), { target: { value: "x" } });
+    await click("Send");
     expect(commands.answer).toHaveBeenCalledWith("f1", { outcome: "accept", content: { name: "x" } });
   });
 });
@@ -187,13 +213,12 @@ describe("options", () => {
   it("are the agent's own, with the permission mode", async () => {
     const model = { id: "model", name: "Model", type: "select" as const, value: "a", choices: [{ value: "a", name: "A" }, { value: "b", name: "B" }] };
     const fast = { id: "fast", name: "Fast", type: "boolean" as const, value: false };
-    show(<Options state={chatState({ configOptions: [model, fast], usage: { used: 1000, size: 200_000 } })} />);
+    show(<Options state={chatState({ configOptions: [model, fast] })} />);
     await userEvent.selectOptions(screen.getByLabelText("Model"), "b");
     await userEvent.click(screen.getByLabelText("Fast"));
     await userEvent.selectOptions(screen.getByLabelText("Permissions"), "auto");
     expect(commands.configure.mock.calls.map(([option, value]) => [(option as { id: string }).id, value as unknown])).toEqual([["model", "b"], ["fast", true]]);
     expect(commands.permissionMode).toHaveBeenCalledWith("auto");
-    expect(screen.getByText(/1k of 200k/)).toBeTruthy();
   });
 });
 
@@ -212,7 +237,7 @@ describe("items", () => {
   });
 
   it("a turn that failed says so", () => {
-    render(<ItemView item={{ kind: "turn", role: "agent", startedAt: "2026-01-01T10:00:00Z", endedAt: "2026-01-01T10:00:05Z", stopReason: "error", error: "the connector ended" }} />);
+    render(<ItemView item={{ kind: "turn", role: "agent", id: "t1", startedAt: "2026-01-01T10:00:00Z", endedAt: "2026-01-01T10:00:05Z", stopReason: "error", error: "the connector ended" }} />);
     expect(screen.getByText("5 s · the turn failed · the connector ended")).toBeTruthy();
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withoutColours } from "../src/chat/ansi";
 import { diffLines, sideBySide } from "../src/chat/diff";
-import { refusal } from "../src/chat/files";
 import { contentOf, fieldsOf } from "../src/chat/form";
 import { fitting } from "../src/chat/slash";
 import { startFor } from "../src/chat/TimelineView";
@@ -115,17 +114,6 @@ describe("slash completion", () => {
   });
 });
 
-describe("files", () => {
-  const MIB = 1024 * 1024;
-  const file = (size: number) => ({ name: "f", size });
-  it("are checked before anything is sent", () => {
-    expect(refusal([], [file(10 * MIB)])).toBeNull();
-    expect(refusal([], [file(10 * MIB + 1)])).toMatch(/10 MiB/);
-    expect(refusal([file(10 * MIB)], [file(10 * MIB), file(1)])).toMatch(/20 MiB/);
-    expect(refusal(Array.from({ length: 8 }, () => file(1)), [file(1)])).toMatch(/8 files/);
-  });
-});
-
 describe("the part of a timeline that is drawn", () => {
   it("lets go what is far above while the reader follows", () => {
     expect(startFor(10_000, 0, true)).toBe(9_880);
@@ -144,7 +132,7 @@ describe("refusals", () => {
     expect(of(409, { reason: "connector_missing", connector: { title: "C" } })).toMatchObject({ ask: "connector" });
   });
   it("tell the rest", () => {
-    expect(of(502, {})).toEqual({ ask: "nothing", title: "Title", cause: "cause" });
+    expect(of(502, {})).toEqual({ ask: "nothing", title: "Title", cause: "cause." });
     expect(of(409, { reason: "not_eligible", eligibility: "occupied" })).toMatchObject({ cause: expect.stringContaining("another session") });
     expect(of(0, { error: "" })).toMatchObject({ cause: expect.stringContaining("not known") });
   });

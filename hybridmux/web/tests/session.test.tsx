@@ -61,6 +61,11 @@ describe("dialogs", () => {
     expect(onChoice.mock.calls).toEqual([["wait"], ["force"], ["cancel"]]);
   });
 
+  it("Enter never forces", () => {
+    render(<ChoiceDialog note={null} onChoice={vi.fn()} onClose={vi.fn()} />);
+    expect(document.activeElement).toBe(screen.getByRole("button", { name: "Wait longer" }));
+  });
+
   it("candidates are named by title and time, and one is picked", async () => {
     const onRetry = vi.fn();
     const candidates = [{ agentSessionId: "x1", title: "Fix it", updatedAt: null }, { agentSessionId: "x2", title: "", updatedAt: null }];

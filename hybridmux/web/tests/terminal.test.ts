@@ -3,6 +3,7 @@ import { auth } from "../src/net/link";
 import { Acks } from "../src/terminal/acks";
 import { TerminalLink } from "../src/terminal/link";
 import { isReply, pieces, withCtrl } from "../src/terminal/replies";
+import { Sizing, type Size } from "../src/terminal/sizing";
 import { FakeSocket } from "./fakeSocket";
 
 const KIB = 1024;
@@ -111,5 +112,76 @@ describe("the terminal's connection", () => {
     expect(events.live).not.toHaveBeenCalledWith(true);
     draw();
     expect(events.live).toHaveBeenLastCalledWith(true);
+  });
+});
+
+describe("the size", () => {
+  const A = { cols: 100, rows: 40 };
+  const B = { cols: 50, rows: 20 };
+  const make = (owner: boolean) => {
+    const asked: Size[] = [];
+    return { asked, sizing: new Sizing(A, owner, (size) => asked.push(size)) };
+  };
+
+  it("follows the window that started the session", () => {
+    const { asked, sizing } = make(true);
+    sizing.told(B);
+    expect(asked).toEqual([]); // not before the scrollback is drawn
+    sizing.live(true);
+    expect(asked).toEqual([A]);
+    sizing.told(A);
+    expect(sizing.foreign).toBe(false);
+  });
+
+  it("is left alone by a window that only looks, until somebody types there", () => {
+    const { asked, sizing } = make(false);
+    sizing.told(B);
+    sizing.live(true);
+    expect([asked, sizing.foreign]).toEqual([[], true]);
+    sizing.claim();
+    expect(asked).toEqual([A]);
+    sizing.told(A);
+    expect(sizing.foreign).toBe(false);
+  });
+
+  it("goes to the other device that typed, without a fight", () => {
+    const { asked, sizing } = make(true);
+    sizing.told(A);
+    sizing.live(true);
+    sizing.told(B);
+    expect(sizing.foreign).toBe(true);
+    sizing.measured({ cols: 90, rows: 40 });
+    expect(asked).toEqual([]);
+  });
+
+  it("takes one question at a time while the window is dragged", () => {
+    const { asked, sizing } = make(true);
+    sizing.told(A);
+    sizing.live(true);
+    for (const cols of [101, 102, 103]) sizing.measured({ cols, rows: 40 });
+    expect(asked.map(({ cols }) => cols)).toEqual([101]);
+    sizing.told({ cols: 101, rows: 40 });
+    expect(asked.map(({ cols }) => cols)).toEqual([101, 103]);
+    expect(sizing.foreign).toBe(false);
+  });
+
+  it("waits for its own answer when another device's comes first", () => {
+    const { asked, sizing } = make(false);
+    sizing.told(B);
+    sizing.live(true);
+    sizing.claim();
+    sizing.told({ cols: 70, rows: 30 });
+    sizing.told(A);
+    expect([asked, sizing.foreign]).toEqual([[A], false]);
+  });
+
+  it("is asked for again after a reconnect", () => {
+    const { asked, sizing } = make(true);
+    sizing.told(B);
+    sizing.live(true);
+    sizing.live(false);
+    sizing.told(B);
+    sizing.live(true);
+    expect(asked).toEqual([A, A]);
   });
 });

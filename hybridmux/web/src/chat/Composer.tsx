@@ -1,10 +1,9 @@
-import { ArrowUp, ListPlus, Paperclip, Square, Waypoints, X } from "lucide-react";
-import { useEffect, useId, useLayoutEffect, useRef, useState, type ClipboardEvent, type DragEvent, type KeyboardEvent } from "react";
+import { ArrowUp, ListPlus, Square, Waypoints } from "lucide-react";
+import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from "react";
 import { t } from "../strings";
-import { Banner } from "../ui/Banner";
 import type { ChatState, Command } from "../wire/types";
 import { useChat } from "./context";
-import { useFiles, type Chosen } from "./files";
+import { UsageMeter } from "./Options";
 import { fitting } from "./slash";
 
 const draftKey = (id: string) => `hybridmux.draft.${id}`;
@@ -19,22 +18,23 @@ function useDraft(id: string): [string, (text: string) => void] {
   return [text, keep];
 }
 
+/** On a phone the focus would open the keyboard over the conversation. */
+export function focusComposer(): void {
+  if (coarse.matches || document.querySelector("dialog[open]")) return;
+  document.querySelector<HTMLElement>(".composer textarea")?.focus();
+}
+
 const coarse = window.matchMedia("(pointer: coarse)");
 
 export function Composer({ id, state }: { id: string; state: ChatState }) {
   const { commands, run } = useChat();
   const [text, setText] = useDraft(id);
   const [sending, setSending] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
-  const { files, add, drop, clear } = useFiles(commands.upload, setTrouble);
   const area = useRef<HTMLTextAreaElement>(null);
   const busy = Boolean(state.turn && !state.turn.endedAt);
-  const ready = !sending && files.every((file) => file.uploaded) && (text.trim() !== "" || files.length > 0);
+  const ready = !sending && text.trim() !== "";
 
-  useEffect(() => {
-    // On a phone the focus would open the keyboard over the conversation.
-    if (!coarse.matches && !document.querySelector("dialog[open]")) area.current?.focus();
-  }, []);
+  useEffect(focusComposer, []);
   useLayoutEffect(() => {
     const box = area.current;
     if (!box) return;
@@ -45,22 +45,8 @@ export function Composer({ id, state }: { id: string; state: ChatState }) {
   const send = async (mode: "auto" | "steer") => {
     if (!ready) return;
     setSending(true);
-    const attachments = files.flatMap((file) => file.uploaded ?? []);
-    if (await run(() => commands.prompt(text, mode, attachments))) {
-      setText("");
-      clear();
-      setTrouble(null);
-    }
+    if (await run(() => commands.prompt(text, mode))) setText("");
     setSending(false);
-  };
-  const dropped = (event: DragEvent) => {
-    event.preventDefault();
-    add([...event.dataTransfer.files]);
-  };
-  const pasted = (event: ClipboardEvent) => {
-    if (event.clipboardData.files.length === 0) return;
-    event.preventDefault();
-    add([...event.clipboardData.files]);
   };
   const completion = useCompletion(state.commands, text, setText);
   const pressed = (event: KeyboardEvent) => {
@@ -70,10 +56,8 @@ export function Composer({ id, state }: { id: string; state: ChatState }) {
     void send("auto");
   };
   return (
-    <div className="composer" onDrop={dropped} onDragOver={(event) => event.preventDefault()}>
-      {trouble && <Banner level="error" onDismiss={() => setTrouble(null)}>{trouble}</Banner>}
+    <div className="composer">
       {completion.list}
-      {files.length > 0 && <Files files={files} drop={drop} />}
       <textarea
         ref={area}
         rows={1}
@@ -82,11 +66,10 @@ export function Composer({ id, state }: { id: string; state: ChatState }) {
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={pressed}
-        onPaste={pasted}
         {...completion.combobox}
       />
       <div className="composer-actions">
-        <Attach add={add} />
+        {state.usage && <UsageMeter usage={state.usage} />}
         <span className="spacer" />
         {busy && <Stop />}
         {busy && state.steering && (
@@ -114,44 +97,6 @@ function Stop() {
     <button type="button" className="button stop" onClick={stop}>
       <Square size={12} aria-hidden /> {asked ? t.chat.stopping : t.chat.stop}
     </button>
-  );
-}
-
-function Attach({ add }: { add: (files: File[]) => void }) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <button type="button" className="icon-button" aria-label={t.chat.attach} title={t.chat.attach} onClick={() => input.current?.click()}>
-        <Paperclip size={16} aria-hidden />
-      </button>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        aria-label={t.chat.attach}
-        onChange={(event) => {
-          add([...(event.target.files ?? [])]);
-          event.target.value = "";
-        }}
-      />
-    </>
-  );
-}
-
-function Files({ files, drop }: { files: Chosen[]; drop: (key: number) => void }) {
-  return (
-    <div className="files">
-      {files.map((file) => (
-        <span key={file.key} className={`chip ${file.uploaded ? "" : "busy"}`}>
-          {file.preview && <img src={file.preview} alt="" />}
-          {file.name} <small>{file.uploaded ? t.chat.size(file.size) : t.chat.uploading}</small>
-          <button type="button" className="icon-button small" aria-label={t.chat.attachment(file.name)} onClick={() => drop(file.key)}>
-            <X size={12} aria-hidden />
-          </button>
-        </span>
-      ))}
-    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Brain, FileText, Image, Layers, TriangleAlert } from "lucide-react";
 import { memo, type ReactNode } from "react";
 import { sentence, t } from "../strings";
-import { between } from "../ui/format";
+import { between, duration } from "../ui/format";
 import type { Content } from "../wire/types";
 import type { CompactionItem, Item, MessageItem, NoticeItem, RequestItem, TurnItem } from "./fold";
 import { Markdown } from "./Markdown";
@@ -78,15 +78,17 @@ export function ContentView({ content, plain = false }: { content: Content; plai
   }
 }
 
+/** How long a turn took is news only from here on. */
+const WORTH_SAYING_MS = 2_000;
+
 function TurnLine({ item }: { item: TurnItem }) {
   const why = sentence(t.stop, item.stopReason ?? "end_turn");
-  const time = item.startedAt && item.endedAt ? between(item.startedAt, item.endedAt) : "";
+  const lasted = item.startedAt && item.endedAt ? between(item.startedAt, item.endedAt) : 0;
+  const time = lasted >= WORTH_SAYING_MS ? duration(lasted) : "";
   const bad = item.stopReason === "error" || item.stopReason === "auth_required";
-  return (
-    <p className={`turn-line ${bad ? "bad" : ""}`}>
-      {[time, why, item.error].filter(Boolean).join(" · ")}
-    </p>
-  );
+  const words = [time, why, item.error].filter(Boolean).join(" · ");
+  if (!words) return null;
+  return <p className={`turn-line ${bad ? "bad" : ""}`}>{words}</p>;
 }
 
 function RequestLine({ item }: { item: RequestItem }) {

@@ -3,7 +3,7 @@ import { count } from "../ui/format";
 import type { ChatState, ConfigOption, PermissionMode, Usage } from "../wire/types";
 import { useChat } from "./context";
 
-/** What the agent lets one choose, who answers its questions, and what has been used. */
+/** What the agent lets one choose, and who answers its questions. */
 export function Options({ state }: { state: ChatState }) {
   const { commands, run } = useChat();
   const mode = (value: string) => void run(() => commands.permissionMode(value as PermissionMode));
@@ -17,7 +17,6 @@ export function Options({ state }: { state: ChatState }) {
         </select>
       </label>
       {state.configOptions.map((option) => <Option key={option.id} option={option} />)}
-      {state.usage && <UsageMeter usage={state.usage} />}
     </div>
   );
 }
@@ -41,9 +40,9 @@ function Option({ option }: { option: ConfigOption }) {
   );
 }
 
-function UsageMeter({ usage }: { usage: Usage }) {
+export function UsageMeter({ usage }: { usage: Usage }) {
   const { used, size, cost, currency } = usage;
-  const price = cost === undefined ? "" : `${cost.toFixed(2)} ${currency ?? ""}`.trim();
+  const price = !cost ? "" : `${cost.toFixed(2)} ${currency ?? ""}`.trim();
   if (used === undefined) return price ? <span className="usage">{price}</span> : null;
   const words = size ? t.usage.of(count(used), count(size)) : t.usage.tokens(count(used));
   return (

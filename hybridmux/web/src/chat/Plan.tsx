@@ -7,8 +7,8 @@ const mark = (status: string) =>
   status === "in_progress" ? <CircleDot size={14} aria-hidden /> : <Circle size={14} aria-hidden />;
 
 export function Plan({ entries }: { entries: PlanEntry[] }) {
-  if (entries.length === 0) return null;
   const done = entries.filter((entry) => entry.status === "completed").length;
+  if (done === entries.length) return null; // also when there is none
   const current = entries.find((entry) => entry.status === "in_progress");
   return (
     <details className="plan">

@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { t } from "../strings";
 import type { AgentRequest } from "../wire/types";
+import { focusComposer } from "./Composer";
 import { useChat } from "./context";
 import { FormCard } from "./FormCard";
-import { msSinceTyping } from "./typing";
 
 export function Requests({ requests }: { requests: AgentRequest[] }) {
   return requests.map((request, index) =>
@@ -27,14 +27,29 @@ export function optionOf(event: KeyboardEvent, count: number): number | null {
   return digit !== undefined && index < count ? index : null;
 }
 
-/** Somebody who is not in the middle of a sentence gets the keys at once. */
-const MID_SENTENCE_MS = 1_000;
+/** A card that has just come takes no keys: what is typed then was meant for something else. */
+const ARMED_AFTER_MS = 400;
+
+/** True a moment after the card became the one that has the keys. */
+function useArmed(first: boolean): boolean {
+  const [armed, setArmed] = useState(false);
+  useEffect(() => {
+    if (!first) return;
+    const timer = setTimeout(() => setArmed(true), ARMED_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [first]);
+  return armed;
+}
+
+/** Somebody who has begun a sentence keeps the focus. */
+const midSentence = (field: Element | null): boolean => isEditable(field) && (field as HTMLTextAreaElement).value !== "";
 
 function PermissionCard({ request, first }: { request: AgentRequest; first: boolean }) {
   const { commands, run } = useChat();
   const [sent, setSent] = useState(false);
   const card = useRef<HTMLDivElement>(null);
   const options = request.options ?? [];
+  const preferred = options.find((option) => option.kind === "allow_once");
 
   const answer = async (optionId: string | null) => {
     if (sent) return;
@@ -46,21 +61,29 @@ function PermissionCard({ request, first }: { request: AgentRequest; first: bool
   choose.current = answer;
 
   useEffect(() => {
+    if (first && !midSentence(document.activeElement) && !document.querySelector("dialog[open]")) card.current?.focus();
+  }, [first]);
+  useLayoutEffect(() => {
+    const box = card.current;
+    return () => {
+      if (box?.contains(document.activeElement)) focusComposer();
+    };
+  }, []);
+  const armed = useArmed(first);
+  const count = options.length;
+  useEffect(() => {
     if (!first) return;
-    const field = document.activeElement;
-    const free = !isEditable(field) || ((field as HTMLTextAreaElement).value === "" && msSinceTyping() > MID_SENTENCE_MS);
-    if (free && !document.querySelector("dialog[open]")) card.current?.focus();
     const pressed = (event: KeyboardEvent) => {
-      const index = document.querySelector("dialog[open]") ? null : optionOf(event, options.length);
+      const index = document.querySelector("dialog[open]") ? null : optionOf(event, count);
       if (index === null) return;
       event.preventDefault();
-      void choose.current(options[index]!.optionId);
+      if (armed) void choose.current(options[index]!.optionId);
     };
     window.addEventListener("keydown", pressed);
     return () => window.removeEventListener("keydown", pressed);
-    // Only when the card becomes the first one: its options do not change.
+    // The options of a request do not change.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [first, request.requestId]);
+  }, [first, armed, count]);
 
   return (
     <div className="card request" role="group" aria-label={`${t.permission.title}: ${request.title}`} tabIndex={-1} ref={card}>
@@ -74,7 +97,8 @@ function PermissionCard({ request, first }: { request: AgentRequest; first: bool
             key={option.optionId}
             type="button"
             disabled={sent}
-            className={`button ${option.kind.startsWith("allow") ? "primary" : ""}`}
+            className={`button ${option === preferred ? "primary" : ""}`}
+            aria-keyshortcuts={armed && index < 9 ? String(index + 1) : undefined}
             onClick={() => void answer(option.optionId)}
           >
             {first && index < 9 && <kbd aria-hidden>{index + 1}</kbd>} {option.name}

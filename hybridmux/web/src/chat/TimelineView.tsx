@@ -15,6 +15,10 @@ export function startFor(length: number, from: number, following: boolean): numb
   return following && length - from > PAGE * 3 ? length - PAGE : from;
 }
 
+/** A switch loads the conversation and then commits: one line is enough for both. */
+const isRepeated = (item: Item, next: Item | undefined): boolean =>
+  item.kind === "marker" && item.marker === "loaded" && next?.kind === "marker" && next.marker !== "loaded";
+
 export function TimelineView({ view }: { view: ChatView }) {
   const { items } = view.timeline;
   const scroller = useRef<HTMLDivElement>(null);
@@ -53,7 +57,7 @@ export function TimelineView({ view }: { view: ChatView }) {
           {first > 0 && <Earlier scroller={scroller} onMore={() => setFrom(Math.max(0, first - PAGE))} />}
           {view.loaded && items.length === 0 && <p className="empty">{t.chat.empty}</p>}
           {items.slice(first).map((item, index) => (
-            <ItemView key={first + index} item={item} />
+            isRepeated(item, items[first + index + 1]) ? null : <ItemView key={first + index} item={item} />
           ))}
           <Working state={view.state} last={items.at(-1)} />
         </div>

@@ -3,7 +3,7 @@ import {
   type LucideIcon,
 } from "lucide-react";
 import { useState } from "react";
-import { t } from "../strings";
+import { sentence, t } from "../strings";
 import { DiffView } from "./DiffView";
 import type { ToolItem } from "./fold";
 import { ContentView } from "./ItemView";
@@ -16,8 +16,7 @@ const KINDS: Record<string, LucideIcon> = {
 };
 
 function Status({ status = "pending" }: { status?: string }) {
-  const label = (t.tool as Record<string, unknown>)[status];
-  const name = typeof label === "string" ? label : status;
+  const name = sentence(t.tool.status, status);
   const icon =
     status === "completed" ? <Check size={14} aria-hidden /> :
     status === "failed" || status === "cancelled" ? <X size={14} aria-hidden /> :

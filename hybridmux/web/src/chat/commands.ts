@@ -1,11 +1,11 @@
-import { call, command, path } from "../net/api";
-import type { Attachment, ConfigOption, PermissionMode, PromptAnswer, RequestAnswer } from "../wire/types";
+import { command, path } from "../net/api";
+import type { ConfigOption, PermissionMode, PromptAnswer, RequestAnswer } from "../wire/types";
 
 type Answer = Omit<RequestAnswer, "clientRequestId">;
 
 /** The commands of one chat (page section "Chat commands"); each throws ApiError. */
 export interface ChatCommands {
-  prompt(text: string, mode: "auto" | "steer", attachments: Attachment[]): Promise<PromptAnswer>;
+  prompt(text: string, mode: "auto" | "steer"): Promise<PromptAnswer>;
   cancel(): Promise<void>;
   answer(requestId: string, answer: Answer): Promise<void>;
   edit(item: string, text: string): Promise<void>;
@@ -16,16 +16,12 @@ export interface ChatCommands {
   clearQueue(): Promise<void>;
   configure(option: ConfigOption, value: string | boolean): Promise<void>;
   permissionMode(mode: PermissionMode): Promise<void>;
-  upload(file: File): Promise<Attachment>;
 }
 
 export function commandsOf(id: string): ChatCommands {
   const at = (...parts: string[]) => path("sessions", id, "chat", ...parts);
   return {
-    prompt: (text, mode, attachments) => {
-      const refs = attachments.map(({ path: where }) => ({ path: where }));
-      return command("POST", at("prompts"), { text, mode, ...(refs.length > 0 && { attachments: refs }) });
-    },
+    prompt: (text, mode) => command("POST", at("prompts"), { text, mode }),
     cancel: () => command("POST", at("cancel")),
     answer: (requestId, answer) => command("POST", at("requests", requestId), answer),
     edit: (item, text) => command("PATCH", at("queue", item), { text }),
@@ -37,10 +33,5 @@ export function commandsOf(id: string): ChatCommands {
     configure: (option, value) =>
       command("PUT", at("config", option.id), typeof value === "boolean" ? { enabled: value } : { value }),
     permissionMode: (mode) => command("PUT", at("permission-mode"), { mode }),
-    upload: (file) => {
-      const form = new FormData();
-      form.set("file", file, file.name);
-      return call("POST", path("sessions", id, "upload"), form);
-    },
   };
 }

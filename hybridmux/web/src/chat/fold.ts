@@ -35,7 +35,7 @@ export interface RequestItem extends Picked<"request.open", "title" | "toolCallI
 export interface TurnItem extends Picked<"turn.end", "startedAt" | "endedAt" | "stopReason" | "error"> {
   kind: "turn";
   role: "agent";
-  id?: string;
+  id: string | null;
 }
 export interface NoticeItem extends Picked<"notice", "level" | "code" | "text"> {
   kind: "notice";
@@ -101,7 +101,7 @@ class Draft {
         return this.#add({
           kind: "turn",
           role: "agent",
-          id: event.turnId,
+          id: event.turnId ?? null,
           ...picked(event, ["startedAt", "endedAt", "stopReason", "error"]),
         });
       case "notice":
@@ -121,7 +121,7 @@ class Draft {
     this.#items.push(item);
   }
 
-  #put(item: Item & { id: string }): void {
+  #put(item: Exclude<Item, TurnItem | NoticeItem | MarkerItem>): void {
     const key = `${item.kind}:${item.id}`;
     const position = this.#index.get(key);
     if (position !== undefined) this.#items[position] = item;

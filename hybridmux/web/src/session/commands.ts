@@ -21,8 +21,8 @@ export const isClaimed = (id: string): boolean => ours.has(id);
 /** How many cells this window has room for, before there is a terminal to measure. */
 export function guessSize(): { cols: number; rows: number } {
   const small = window.matchMedia("(max-width: 640px)").matches;
-  const [width, height] = small ? [7.25, 16] : [7.85, 17.5];
-  const [sides, bars] = small ? [18, 100] : [34, 70];
+  const [width, height] = small ? [7.25, 16] : [7.83, 17];
+  const [sides, bars] = small ? [22, 157] : [26, 62];
   const cells = (length: number, cell: number) => Math.min(1000, Math.max(2, Math.floor(length / cell)));
   return { cols: cells(window.innerWidth - sides, width), rows: cells(window.innerHeight - bars, height) };
 }

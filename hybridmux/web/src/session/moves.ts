@@ -19,5 +19,8 @@ export function refusalOf(error: unknown, title: string): Refusal {
   if (reason === "connector_missing" && body.connector) return { ask: "connector", connector: body.connector };
   if (reason === "config_missing") return { ask: "config" };
   const detail = body.eligibility ? (t.reason[body.eligibility] ?? body.eligibility) : "";
-  return { ask: "nothing", title, cause: [cause(error), detail].filter(Boolean).join(" ") };
+  return { ask: "nothing", title, cause: [cause(error), detail].filter(Boolean).map(stopped).join(" ") };
 }
+
+/** The sentence with its full stop: another one may follow. */
+const stopped = (sentence: string): string => (/[.!?…]$/.test(sentence) ? sentence : `${sentence}.`);

@@ -61,15 +61,14 @@ export function TerminalView({ id, active, claim, handle }: Props) {
 }
 
 function Lines({ controller, active }: { controller: TerminalController; active: boolean }) {
-  const { status, wanted, actual, exitCode, live } = useStore(controller.state);
-  const foreign = live && actual && (actual.cols !== wanted.cols || actual.rows !== wanted.rows);
+  const { status, foreign, exitCode } = useStore(controller.state);
   return (
     <>
       {active && status === "waiting" && <p className="state-line" role="status">{t.reconnecting}</p>}
       {exitCode !== null && <Banner>{t.terminal.exited(exitCode)}</Banner>}
       {foreign && (
-        <p className="state-line" role="status">
-          {t.terminal.other(actual.cols, actual.rows)}
+        <p className="state-line floating" role="status">
+          {t.terminal.other(foreign.cols, foreign.rows)}
           <button type="button" className="link" onClick={() => { controller.claim(); controller.focus(); }}>
             {t.terminal.fit}
           </button>

@@ -2,13 +2,14 @@ import type { SocketStatus } from "../net/socket";
 import { Store } from "../state/store";
 import { TerminalLink } from "./link";
 import { isReply, withCtrl } from "./replies";
-import { XtermScreen, type Size } from "./screen";
+import { XtermScreen } from "./screen";
+import { Sizing, type Size } from "./sizing";
 
 export interface TerminalState {
   status: SocketStatus;
   live: boolean;
-  wanted: Size;
-  actual: Size | null;
+  /** The size that another device gave the terminal, while it is not ours. */
+  foreign: Size | null;
   exitCode: number | null;
   /** Ctrl of the key bar is held for the next key. */
   ctrl: boolean;
@@ -17,28 +18,28 @@ export interface TerminalState {
 const FRESH: TerminalState = {
   status: "connecting",
   live: false,
-  wanted: { cols: 80, rows: 24 },
-  actual: null,
+  foreign: null,
   exitCode: null,
   ctrl: false,
 };
 const encoder = new TextEncoder();
-const same = (a: Size, b: Size): boolean => a.cols === b.cols && a.rows === b.rows;
 
 /** A terminal on the page: the screen, its connection, and who owns the size. */
 export class TerminalController {
   readonly state = new Store<TerminalState>(FRESH);
   #screen: XtermScreen;
   #link: TerminalLink | null = null;
-  /** We asked for the size last, so a window that changes takes the terminal along. */
-  #owner: boolean;
-  #asked: Size | null = null;
+  #sizing: Sizing;
+  #actual: Size | null = null;
   #box: HTMLElement;
 
   constructor(box: HTMLElement, private readonly id: string, claim: boolean) {
     this.#box = box;
-    this.#owner = claim;
-    this.#screen = new XtermScreen(box, this.#sized);
+    this.#screen = new XtermScreen(box, {
+      measured: (wanted) => this.#size(() => this.#sizing.measured(wanted)),
+      told: (actual) => this.#size(() => this.#sizing.told(actual), actual),
+    });
+    this.#sizing = new Sizing(this.#screen.wanted, claim, ({ cols, rows }) => this.#link?.resize(cols, rows));
     this.#screen.term.onData((data) => this.#typed(data));
     this.#screen.term.onBinary((data) => this.#send(Uint8Array.from(data, (char) => char.charCodeAt(0) & 255)));
     for (const type of ["keydown", "beforeinput", "paste"]) box.addEventListener(type, this.claim, true);
@@ -88,44 +89,25 @@ export class TerminalController {
   }
 
   /** Makes this window the one that the size follows. */
-  claim = (): void => {
-    this.#owner = true;
-    this.#ask();
-  };
+  claim = (): void => this.#size(() => this.#sizing.claim());
 
-  #ask(): void {
-    const { live, actual } = this.state.get();
-    const { wanted } = this.#screen;
-    if (!live || (actual && same(actual, wanted))) return;
-    if (this.#asked && same(this.#asked, wanted)) return;
-    this.#asked = wanted;
-    this.#link?.resize(wanted.cols, wanted.rows);
+  #size(change: () => void, actual = this.#actual): void {
+    this.#actual = actual;
+    change();
+    this.state.update({ foreign: this.#sizing.foreign ? actual : null });
   }
-
-  #sized = (wanted: Size, actual: Size): void => {
-    const before = this.state.get();
-    this.state.update({ wanted, actual });
-    const answered = !before.actual || !same(before.actual, actual);
-    if (answered && this.#asked) {
-      // Somebody else's size after ours: they own it now, until somebody types here.
-      if (!same(this.#asked, actual)) this.#owner = false;
-      this.#asked = null;
-    } else if (answered && before.actual && !same(wanted, actual)) this.#owner = false;
-    if (this.#owner) this.#ask();
-  };
 
   #live(live: boolean): void {
     this.#screen.term.options.disableStdin = !live;
-    this.#asked = null;
     this.state.update({ live });
-    if (live && this.#owner) this.#ask();
+    this.#size(() => this.#sizing.live(live));
   }
 
   #typed(data: string): void {
-    const { live, ctrl, actual, wanted } = this.state.get();
+    const { live, ctrl, foreign } = this.state.get();
     // Answers to queries in replayed output were given when it was new.
     if (!live) return;
-    if (isReply(data) && actual && !same(actual, wanted)) return;
+    if (foreign && isReply(data)) return;
     if (ctrl) this.state.update({ ctrl: false });
     this.#send(encoder.encode(ctrl ? withCtrl(data) : data));
   }

@@ -7,11 +7,7 @@ import { WebglAddon } from "@xterm/addon-webgl";
 import { Terminal, type ITheme } from "@xterm/xterm";
 import { copyText } from "../ui/clipboard";
 import type { Screen } from "./link";
-
-export interface Size {
-  cols: number;
-  rows: number;
-}
+import { same, type Size } from "./sizing";
 
 const SMALLEST = 5;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -45,13 +41,14 @@ export class XtermScreen implements Screen {
   readonly term: Terminal;
   #fit = new FitAddon();
   #observer: ResizeObserver;
-  #actual: Size = { cols: 80, rows: 24 };
+  /** The size of the PTY; null until the server has told it. */
+  #actual: Size | null = null;
   #frame = 0;
   wanted: Size = { cols: 80, rows: 24 };
 
   constructor(
     private readonly box: HTMLElement,
-    private readonly changed: (wanted: Size, actual: Size) => void,
+    private readonly events: { measured(wanted: Size): void; told(actual: Size): void },
   ) {
     this.term = new Terminal({
       allowProposedApi: true,
@@ -93,7 +90,7 @@ export class XtermScreen implements Screen {
   resized(cols: number, rows: number): void {
     this.#actual = { cols, rows };
     this.#draw();
-    this.changed(this.wanted, this.#actual);
+    this.events.told(this.#actual);
   }
 
   #base(): number {
@@ -137,7 +134,7 @@ export class XtermScreen implements Screen {
     this.#frame = requestAnimationFrame(() => {
       this.#measure();
       this.#draw();
-      this.changed(this.wanted, this.#actual);
+      this.events.measured(this.wanted);
     });
   }
 
@@ -150,11 +147,12 @@ export class XtermScreen implements Screen {
 
   /** Another device's size is shown whole: letter-boxed, or smaller when it is larger than this window. */
   #draw(): void {
+    if (!this.#actual) return;
     const { cols, rows } = this.#actual;
     const scale = Math.min(1, this.wanted.cols / cols, this.wanted.rows / rows);
     const size = Math.max(SMALLEST, Math.floor(this.#base() * scale * 2) / 2);
     if (this.term.options.fontSize !== size) this.term.options.fontSize = size;
     if (this.term.cols !== cols || this.term.rows !== rows) this.term.resize(cols, rows);
-    this.box.classList.toggle("letterboxed", cols !== this.wanted.cols || rows !== this.wanted.rows);
+    this.box.classList.toggle("letterboxed", !same(this.#actual, this.wanted));
   }
 }

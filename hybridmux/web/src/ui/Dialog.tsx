@@ -14,6 +14,9 @@ export function Dialog({ title, onClose, children, actions }: Props) {
   useEffect(() => {
     const dialog = ref.current;
     if (dialog && !dialog.open) dialog.showModal();
+    // Enter must not do what cannot be taken back, wherever that stands.
+    const actions = dialog?.querySelectorAll<HTMLElement>(".dialog-actions .button:not(.danger)");
+    [...(actions ?? [])].at(-1)?.focus();
     return () => dialog?.close();
   }, []);
   return (

@@ -7,7 +7,8 @@ export function duration(ms: number): string {
   return minutes > 0 ? `${minutes}:${two(seconds)}` : `${seconds} s`;
 }
 
-export const between = (from: string, to: string): string => duration(Date.parse(to) - Date.parse(from));
+/** Milliseconds between two times; 0 when one of them is no time. */
+export const between = (from: string, to: string): number => Date.parse(to) - Date.parse(from) || 0;
 
 const STEPS: [limit: number, unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   [60, "second", 1],

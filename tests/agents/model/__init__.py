@@ -1,0 +1,17 @@
+"""A model server for driving real agents offline: what it answers depends on the prompt alone.
+
+    python -m tests.agents.model [--port 8099]
+
+What the last user message makes it do (only where the request offers tools: a request without tools asks for
+a title or a summary, and is echoed):
+
+    slow N         "tick 1 " … every half second for N seconds, then "done"
+    think: TEXT    TEXT as reasoning, then the echo
+    run: COMMAND   a call of the agent's shell tool; after it "tool said: RESULT"
+    fail: STATUS   an HTTP error of that status
+    anything else  "echo: <prompt>"
+
+`behaviour` decides, one module per dialect reads requests and writes answers (`chat`: OpenAI Chat
+Completions), `server` carries them. A further dialect is a module like `chat` and one entry in
+`server.DIALECTS`.
+"""
