@@ -14,7 +14,7 @@ from tests.support.client import ChatView, Client, marked, serving
 AGENT = AGENTS[os.environ["HYBRIDMUX_SANDBOX"]]
 PROJECT = str(Path.home() / "proj")
 PATIENCE = 60.0
-"""Seconds a real agent may take for one step: opencode uses two cores while it starts and for a first prompt."""
+"""Seconds a real agent may take for one step; opencode keeps two cores busy while it starts."""
 
 
 class Clock:
