@@ -22,6 +22,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from typing import NoReturn
 
 PR_SET_CHILD_SUBREAPER = 36
 SI_KERNEL = 0x80
@@ -46,7 +47,7 @@ def set_subreaper() -> None:
         raise OSError(number, f"prctl(PR_SET_CHILD_SUBREAPER): {os.strerror(number)}")
 
 
-def run_under_keeper(main: Callable[[], int]) -> None:
+def run_under_keeper(main: Callable[[], int]) -> NoReturn:
     """Forks; `main` runs in the child, which is the server, and its result is the exit code of both.
 
     Returns in neither process. A server that dies of a signal gives 128 + its number.

@@ -23,11 +23,11 @@ from hybridmux.budgets import (
     TITLE_CHARS,
     Budgets,
 )
-from hybridmux.errors import AgentFailed
 from hybridmux.journal import ByteJournal
 from hybridmux.proc.family import EndReport, Family
 from hybridmux.proc.mark import Mark
 from hybridmux.proc.spawn import Child
+from hybridmux.terminal.keyboard import InputStuck, Keyboard
 from hybridmux.terminal.markers import Osc, Scanner
 from hybridmux.terminal.pacing import Pace, Viewer
 from hybridmux.terminal.pty import Pty
@@ -41,14 +41,6 @@ _REOPEN_PAUSE = 0.1
 """Seconds between looks whether a program that has closed its terminal opens it again."""
 _LAST_OUTPUT = 1.0
 """Seconds to wait for the end of the output once every process is gone: the kernel has it at once."""
-
-
-class InputStuck(AgentFailed):
-    """The program did not read its input within `Budgets.input_stall`; `written` bytes had gone through."""
-
-    def __init__(self, written: int) -> None:
-        super().__init__("the program does not read its input")
-        self.written = written
 
 
 class Terminal:
@@ -85,7 +77,7 @@ class Terminal:
         self._screen_work = trio.lowlevel.ParkingLot()
         self._exited = trio.Event()
         self._output_ended = trio.Event()
-        self._input = trio.Lock()
+        self._keyboard = Keyboard(pty, budgets.input_stall)
         self._life = trio.CancelScope(shield=True)
         self._answers: trio.MemorySendChannel[bytes]
         self._answers, self._answers_due = trio.open_memory_channel[bytes](16)
@@ -127,30 +119,7 @@ class Terminal:
         `trio.BrokenResourceError` when it is gone, `trio.ClosedResourceError` after the end. Cancelled, a
         part may have been written.
         """
-        written = 0
-        with trio.move_on_after(self._budgets.input_stall) as scope:
-            async with self._input:
-                view = memoryview(data)
-                while written < len(data):
-                    written += await self._write_some(view[written:])
-                    scope.deadline = trio.current_time() + self._budgets.input_stall
-                    if written < len(data):
-                        await trio.lowlevel.checkpoint()
-        if scope.cancelled_caught:
-            raise InputStuck(written)
-
-    async def _write_some(self, data: memoryview) -> int:
-        while True:
-            if self._pty.master < 0:
-                raise trio.ClosedResourceError
-            if self._output_ended.is_set():  # the kernel would take it, for nobody
-                raise trio.BrokenResourceError
-            try:
-                return os.write(self._pty.master, data)
-            except BlockingIOError:
-                await trio.lowlevel.wait_writable(self._pty.master)
-            except OSError as error:
-                raise trio.BrokenResourceError from error
+        await self._keyboard.write(data)
 
     async def wait_exited(self) -> int:
         """Waits for the end of the program itself (its descendants may live on) and gives its exit code."""
@@ -184,6 +153,7 @@ class Terminal:
                     await self._exited.wait()
         self.journal.close()
         self._output_ended.set()
+        self._keyboard.nobody_reads = True
         self._change()
 
     def _read_once(self) -> int | None:

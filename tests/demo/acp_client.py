@@ -197,3 +197,15 @@ def wait_for(condition, seconds=DEADLINE):
 
 def content(text, *blocks):
     return [{"type": "text", "text": text}, *blocks]
+
+
+def selected(option):
+    return {"outcome": {"outcome": "selected", "optionId": option}}
+
+
+def exits(client, seconds=DEADLINE):
+    """The exit status; None if the process is still there after `seconds`."""
+    try:
+        return client.process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None

@@ -9,6 +9,7 @@ import pyte
 
 from tests.demo.acp_client import COMMAND, DEADLINE
 
+ESC, CTRL_C, CTRL_D = "\x1b", "\x03", "\x04"
 REPORT = re.compile(rb"\x1b\]7501;([^\x07\x1b]*)\x1b\\")
 TITLE = re.compile(rb"\x1b\]0;([^\x07\x1b]*)\x07")
 

@@ -2,13 +2,12 @@
 
 import os
 import signal
-import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
-from tests.demo.acp_client import Answered, wait_for
+from tests.demo.acp_client import Answered, exits, wait_for
+from tests.demo.watching import ignores, started_with
 
 METHODS = {
     "initialize": lambda client: ("initialize", {"protocolVersion": 1}),
@@ -20,7 +19,6 @@ METHODS = {
         {"sessionId": client.session, "prompt": [{"type": "text", "text": "hi"}]},
     ),
 }
-MOMENTS = list(METHODS)
 
 
 @pytest.fixture
@@ -39,20 +37,13 @@ def at(acp, talk):
     return start
 
 
-def exits(client, seconds=5.0):
-    try:
-        return client.process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return None
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", ["initialize", "load", "prompt"])
 def test_exit(at, moment):
     client, _ = at(moment, "exit")
     assert exits(client) == 71
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", ["initialize", "load", "prompt"])
 def test_halfline(at, moment):
     client, _ = at(moment, "halfline")
     assert exits(client) == 71
@@ -61,7 +52,7 @@ def test_halfline(at, moment):
     assert not client.noise[-1].endswith(b"\n")
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", list(METHODS))
 def test_error(at, moment):
     client, number = at(moment, "error")
     with pytest.raises(Answered) as caught:
@@ -69,14 +60,14 @@ def test_error(at, moment):
     assert caught.value.code == -32603
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", ["list", "prompt"])
 def test_garbage_then_the_proper_answer(at, moment):
     client, number = at(moment, "garbage")
     assert client.answer(number)
     assert len(client.noise) >= 4
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("moment", ["list", "prompt"])
 def test_slow(at, moment):
     client, number = at(moment, "slow=0.3")
     started = time.monotonic()
@@ -98,15 +89,9 @@ def test_hang_is_deaf_to_everything_but_sigterm(at):
 def test_hang_hard(at):
     client, _ = at("list", "hang=hard")
     client.process.stdin.close()
-    wait_for(lambda: signal_ignored(client.process.pid, signal.SIGTERM))
+    wait_for(lambda: ignores(client.process.pid))
     client.process.terminate()
     assert exits(client, 0.4) is None
-
-
-def signal_ignored(pid, number):
-    status = Path(f"/proc/{pid}/status").read_text()
-    mask = int(next(line for line in status.splitlines() if line.startswith("SigIgn")).split()[1], 16)
-    return bool(mask >> (number - 1) & 1)
 
 
 def test_closed_stdout_of_a_live_process(at):
@@ -186,22 +171,10 @@ def test_fork_at_the_end_leaves_a_process_behind(acp):
     client = acp("quit:fork")
     pid = client.process.pid
     assert client.close() == 0
-    survivors = [p for p in processes() if started_by(p, client)]
+    survivors = started_with(client.home)
     assert len(survivors) == 1
     assert os.getsid(survivors[0]) not in (pid, os.getsid(0))
     os.kill(survivors[0], signal.SIGKILL)
-
-
-def processes():
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-
-
-def started_by(pid, client):
-    """True for a live process that has the client's store in its environment."""
-    try:
-        return f"HYBRIDMUX_DEMO_HOME={client.home}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize(("fault", "status"), [("exit", 71), ("error", 1), ("halfline", 71)])

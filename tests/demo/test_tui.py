@@ -1,17 +1,12 @@
 """The TUI in a real PTY, seen through a terminal emulator."""
 
-import os
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from hybridmux.agents.demo.store import new_id
 from tests.demo.acp_client import COMMAND, wait_for
-
-ESC, CTRL_C, CTRL_D = "\x1b", "\x03", "\x04"
+from tests.demo.pty_driver import CTRL_C, ESC
 
 
 def test_an_echo_turn(tui, demo):
@@ -115,38 +110,6 @@ def test_interrupting_a_command_kills_it(tui, place):
     wait_for(lambda: not Path("/proc", (place / "pid").read_text().strip()).exists())
 
 
-@pytest.mark.parametrize("quit_keys", [CTRL_C, CTRL_D, "/quit\r"])
-def test_quit(tui, quit_keys):
-    terminal = tui()
-    terminal.prompt("hello")
-    session = terminal.reports()[-1]["session"]
-    terminal.type(quit_keys)
-    assert terminal.finish() == 0
-    left, after = terminal.raw.rsplit(b"\x1b[?1049l", 1)
-    assert f"Continue with: hybridmux-demo tui --resume {session}\r\n".encode() in after
-    assert terminal.titles()[-1] == ""
-    assert left.count(b"\x1b[?2004h") <= (left + after).count(b"\x1b[?2004l")
-
-
-def test_quit_with_nothing_said_offers_nothing_to_continue(tui, demo):
-    terminal = tui()
-    terminal.ready()
-    terminal.type(CTRL_C)
-    assert terminal.finish() == 0
-    assert b"Continue" not in terminal.raw
-    assert demo("sessions") == []
-
-
-def test_quit_in_a_running_turn(tui, demo):
-    terminal = tui()
-    session = terminal.ready()["session"]
-    terminal.type("slow 30\r")
-    terminal.shows("tick 1")
-    terminal.type("/quit\r")
-    assert terminal.finish() == 0
-    assert demo("show", session)["ends"] == ["cancelled"]
-
-
 def test_a_draft_is_reported_and_ctrl_c_clears_it_first(tui):
     terminal = tui()
     terminal.ready()
@@ -204,66 +167,6 @@ def test_ctrl_j_makes_a_new_line(tui):
     terminal.shows("❯ one", "  two", "● echo: one")
 
 
-def test_new_starts_another_session(tui, demo):
-    terminal = tui()
-    terminal.prompt("in the first")
-    first = terminal.reports()[-1]["session"]
-    terminal.type("/new\r")
-    terminal.until(lambda: terminal.reports()[-1]["session"] != first)
-    assert terminal.reports()[-1]["stored"] == "0"
-    terminal.prompt("in the second")
-    assert "in the first" not in terminal.text()
-    sessions = demo("sessions")
-    assert [s["title"] for s in sessions] == ["in the second", "in the first"]
-    assert [s["open"] for s in sessions] == [True, False]
-
-
-def test_resume_shows_the_whole_history_scrolled_to_the_end(tui, talk):
-    session = talk(*[f"question {n}" for n in range(40)])
-    terminal = tui("--resume", session)
-    assert terminal.ready() == terminal.says(session=session, stored="1")
-    terminal.shows("❯ question 39", "● echo: question 39", session)
-    terminal.type("\x1b[5~" * 10)
-    terminal.shows("❯ question 0")
-    terminal.type("\x1b[6~" * 20)
-    terminal.shows("● echo: question 39")
-    terminal.prompt("one more")
-    terminal.shows("● echo: one more")
-
-
-def test_resume_inside_the_tui(tui, talk):
-    old, older = talk("the old one"), talk("the older one")
-    terminal = tui()
-    terminal.ready()
-    terminal.type("/resume\r")
-    terminal.shows("Resume which session?", "1. the older one", "2. the old one")
-    assert terminal.reports()[-1]["state"] == "idle"
-    terminal.type("2")
-    terminal.says(session=old)
-    terminal.shows("● echo: the old one")
-    terminal.type(f"/resume {older}\r")
-    terminal.says(session=older)
-    unknown = new_id()
-    terminal.type(f"/resume {unknown}\r")
-    terminal.shows(f"No such session: {unknown}")
-
-
-def test_resume_of_an_unknown_session(tui):
-    unknown = new_id()
-    terminal = tui("--resume", unknown)
-    assert terminal.finish() == 1
-    assert terminal.text() == f"No such session: {unknown}"
-
-
-def test_resume_of_a_session_that_is_open_elsewhere(tui):
-    first = tui()
-    first.prompt("mine")
-    session = first.reports()[-1]["session"]
-    second = tui("--resume", session)
-    assert second.finish() == 1
-    assert second.text() == f"Session {session} is open in another program"
-
-
 def test_a_form_is_asked_one_question_at_a_time(tui):
     terminal = tui()
     terminal.ready()
@@ -309,97 +212,6 @@ def test_words(tui, prompt, shown):
     terminal = tui()
     terminal.prompt(prompt)
     terminal.shows(shown)
-
-
-def test_crash(tui, demo):
-    terminal = tui()
-    session = terminal.ready()["session"]
-    terminal.type("crash\r")
-    assert terminal.finish() == 70
-    assert demo("show", session)["messages"][-1]["text"] == "going down "
-
-
-def test_hang_ignores_keys_and_ends_by_sigterm(tui):
-    terminal = tui()
-    terminal.ready()
-    terminal.type("hang\r")
-    terminal.shows("● hanging")
-    terminal.type(ESC + CTRL_C + CTRL_D + "/quit\r")
-    terminal.says(state="working")
-    assert terminal.alive()
-    terminal.child.kill(signal.SIGTERM)
-    assert terminal.finish() == 143
-
-
-def test_hang_hard_ends_by_sigkill(tui):
-    terminal = tui()
-    terminal.ready()
-    terminal.type("hang hard\r")
-    terminal.shows("● hanging")
-    terminal.child.kill(signal.SIGTERM)
-    terminal.type("typed afterwards")
-    terminal.shows("> typed afterwards")
-    terminal.child.kill(signal.SIGKILL)
-    assert terminal.finish() == -signal.SIGKILL
-
-
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_signals_restore_the_terminal(tui, demo, number, status):
-    terminal = tui()
-    session = terminal.ready()["session"]
-    terminal.type("slow 30\r")
-    terminal.shows("tick 1")
-    terminal.child.kill(number)
-    assert terminal.finish() == status
-    assert terminal.raw.rindex(b"\x1b[?1049l") > terminal.raw.rindex(b"\x1b[?1049h")
-    assert terminal.titles()[-1] == ""
-    assert demo("show", session)["ends"] == ["cancelled"]
-
-
-def test_a_terminal_that_goes_away_ends_the_program(tui, demo):
-    terminal = tui()
-    terminal.prompt("hello")
-    session = terminal.reports()[-1]["session"]
-    os.close(terminal.child.child_fd)
-    wait_for(lambda: not terminal.alive())
-    assert demo("sessions")[0]["id"] == session
-    assert demo("sessions")[0]["open"] is False
-
-
-@pytest.mark.parametrize(("cols", "rows"), [(20, 5), (300, 100), (40, 8), (2, 2)])
-def test_sizes(tui, cols, rows):
-    terminal = tui(cols=cols, rows=rows)
-    terminal.prompt("hi")
-    terminal.type("run: true\r")
-    terminal.says(state="blocked")
-    if cols >= 20:
-        terminal.shows("1. Yes, once")
-    terminal.type("3")
-    terminal.says(state="idle")
-    if cols >= 20:
-        terminal.shows(">", "ready")
-    terminal.type(CTRL_C)
-    assert terminal.finish() == 0
-
-
-def test_resize_repaints(tui):
-    terminal = tui()
-    terminal.prompt("a rather long message that is wrapped in a narrow terminal")
-    terminal.resize(30, 12)
-    terminal.shows("❯ a rather long message that", "  is wrapped in a narrow")
-    terminal.resize(100, 30)
-    terminal.shows("❯ a rather long message that is wrapped in a narrow terminal")
-
-
-def test_a_flood_stays_interruptible(tui):
-    terminal = tui()
-    terminal.ready()
-    terminal.type("flood 10000000\r")
-    terminal.shows("flood 0000")
-    terminal.type(ESC)
-    started = time.monotonic()
-    terminal.says(state="idle")
-    assert time.monotonic() - started < 5
 
 
 def test_modes(tui):

@@ -2,11 +2,11 @@
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
 from tests.demo.acp_client import wait_for
+from tests.demo.watching import ignores, started_with
 
 
 @pytest.mark.parametrize(("fault", "status"), [("exit", 71), ("halfline", 71), ("error", 1)])
@@ -34,39 +34,21 @@ def test_it_starts_all_the_same(tui, talk, fault):
 
 def end_survivors(terminal, expected=None):
     """Ends what `fork` left behind; with `expected` there must be that many."""
-    found = [pid for pid in processes() if environment_of(pid, terminal.home)]
+    found = started_with(terminal.home)
     for pid in found:
         os.kill(pid, signal.SIGKILL)
     assert expected is None or len(found) == expected
 
 
-def processes():
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-
-
-def environment_of(pid, home):
-    try:
-        return f"HYBRIDMUX_DEMO_HOME={home}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return False
-
-
 def test_hang_at_the_start_paints_nothing(tui):
     terminal = tui(fault="start:hang")
-    wait_for(lambda: sleeping(terminal.child.pid))
+    wait_for(lambda: ignores(terminal.child.pid, signal.SIGINT))
     terminal.type("\x03")
     terminal.take(0.2)
     assert terminal.alive()
     assert terminal.reports() == []
     terminal.child.kill(signal.SIGTERM)
     assert terminal.finish() == -signal.SIGTERM
-
-
-def sleeping(pid):
-    """True once it waits for a signal, with SIGINT ignored."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    mask = int(next(line for line in status.splitlines() if line.startswith("SigIgn")).split()[1], 16)
-    return bool(mask >> (signal.SIGINT - 1) & 1)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from hybridmux.budgets import PACE_LEAD, PTY_READ, Budgets
 from hybridmux.proc import spawn, table
 from hybridmux.proc.mark import ENV
 from hybridmux.proc.spawn import SpawnFailed
-from hybridmux.terminal.terminal import InputStuck, open_terminal
+from hybridmux.terminal.keyboard import InputStuck
+from hybridmux.terminal.terminal import open_terminal
 from tests.support.processes import open_descriptors
 
 FAST = evolve(Budgets(), stopping_step=5.0)

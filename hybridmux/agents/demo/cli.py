@@ -58,9 +58,9 @@ def _acp() -> int:
 
 
 def _tui(resume: str | None) -> int:
-    from hybridmux.agents.demo import tui
+    from hybridmux.agents.demo import tui_start
 
-    status = tui.main(Store.default(), _faults("tui"), resume)
+    status = tui_start.main(Store.default(), _faults("tui"), resume)
     sys.stdout.flush()
     os._exit(status)  # the interpreter's own tidying would hold up whoever waits for the end
 
