@@ -11,6 +11,8 @@ from hybridmux.agents.profile import Look, Press, Profile, TuiState
 
 _READY = re.compile(r"ctrl\+p commands|esc (again to )?interrupt")
 _RUNNING = re.compile(r"esc (again to )?interrupt")
+_AGAIN = re.compile(r"esc again to interrupt")
+_CALM = re.compile(r"\A(?!.*esc (again to )?interrupt)", re.DOTALL)
 _ASKING = re.compile(r"Permission required")
 _FAREWELL = re.compile(r"opencode -s (ses_\w+)")
 _TROUBLE = re.compile(r"^.*Error: Session not found.*$", re.MULTILINE)
@@ -85,6 +87,14 @@ def _acp(launch: Launch) -> tuple[str, ...]:
     return (launch.program, "acp", *kept)
 
 
+# It wants a second Esc within 5 s, but not in the same read. The first Esc of an earlier turn ends those 5 s
+# for this one too (its timer is never stopped); then the screen goes on asking for Esc, and we press it.
+_INTERRUPT = (
+    Press(b"\x1b", pause=0.6, until=_AGAIN),
+    Press(b"\x1b", pause=0.6, until=_CALM),
+    Press(b"\x1b", only_if=_AGAIN),
+)
+
 PROFILE = Profile(
     name="opencode",
     title="OpenCode",
@@ -124,7 +134,7 @@ PROFILE = Profile(
     acp_argv=_acp,
     resume_args=lambda session_id: ("--session", session_id),
     observe=observe,
-    interrupt=(Press(b"\x1b", pause=0.4), Press(b"\x1b")),
+    interrupt=_INTERRUPT,
     dismiss=(Press(b"\x1b"),),
     quit=(Press(b"\x03"),),
     farewell=farewell,

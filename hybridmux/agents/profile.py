@@ -4,6 +4,7 @@ The evidence order is a rule: a fact the agent states (a report, a lock, a regis
 screen rule beats process identity, and nothing is guessed: what is not known is `unknown` or None.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Literal
 
@@ -46,10 +47,15 @@ class TuiState:
 
 @frozen
 class Press:
-    """Keys to send, and how long to wait before the next ones (seconds)."""
+    """Keys to send, and the wait before the next ones."""
 
     keys: bytes
     pause: float = 0.0
+    """The longest wait, in seconds."""
+    until: re.Pattern[str] | None = None
+    """What the screen shows when the program has taken the keys: it ends the wait."""
+    only_if: re.Pattern[str] | None = None
+    """The keys are pressed only if the screen shows this."""
 
 
 @frozen(kw_only=True)

@@ -91,10 +91,21 @@ class Tui:
         return await self.watch(lambda state: state.ready)
 
     async def press(self, keys: Sequence[Press]) -> None:
-        """Sends keys with their pauses."""
+        """Sends keys with their conditions and pauses."""
         for press in keys:
-            await self.write(press.keys)
-            await trio.sleep(press.pause)
+            if press.only_if is None or press.only_if.search(self.terminal.screen.text()):
+                await self.write(press.keys)
+                with trio.move_on_after(press.pause):
+                    await self._shows(press.until)
+
+    async def _shows(self, pattern: re.Pattern[str] | None) -> None:
+        """Waits until the screen matches; for ever if nothing is to match, or the program has ended."""
+        seen = self.terminal.changes
+        while self.terminal.exit_code is None and pattern:
+            if pattern.search(self.terminal.screen.text()):
+                return
+            seen = await self.terminal.changed(seen)
+        await trio.sleep_forever()
 
     async def stop(self, *, clean: bool) -> str:
         """Quit keys if `clean`, then SIGTERM and SIGKILL to all its processes; returns its last text."""

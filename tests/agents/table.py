@@ -13,6 +13,8 @@ class Agent:
     """Pattern on the screen of a terminal that takes input."""
     asking: str
     """Pattern on the screen while an approval is open."""
+    unknown_id: str
+    """An agent session id that looks right and names nothing."""
 
 
 AGENTS = {
@@ -21,5 +23,6 @@ AGENTS = {
         cmd=["opencode"],
         ready=r"ctrl\+p commands",
         asking="Permission required",
+        unknown_id="ses_00000000000000000000000000",
     ),
 }
