@@ -227,3 +227,15 @@ async def test_a_repeat_gets_the_first_answer_and_runs_nothing(server):
             await chat.until_turns_ended(1)
             assert [text for role, text in chat.messages() if role == "user"] == ["hello"]
             await client.post(path, {**body, "text": "other"}, status=400)
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+async def test_a_program_that_is_not_there_is_502_and_leaves_no_session(server, hybrid):
+    async with server() as running:
+        client = running.client
+        cmd = ["/nonexistent/opencode"] if hybrid else ["/nonexistent/program"]
+        config = await client.post("/api/launch-configs", {"name": "x", "cmd": cmd, "hybrid": hybrid})
+        answer = await client.post("/api/sessions", {"configId": config["id"]}, status=502)
+        assert "/nonexistent/" in answer["error"]
+        assert await client.get("/api/sessions") == []
+        assert await client.get("/api/hybrid-sessions") == []
