@@ -16,6 +16,9 @@ PROJECT = str(Path.home() / "proj")
 PATIENCE = 60.0
 """Seconds a real agent may take for one step; opencode keeps two cores busy while it starts."""
 
+CONFIG = "[budgets]\nprecheck = 90.0\nstarting = 90.0\ninterrupting = 20.0\nstopping_step = 15.0\n"
+"""The server's deadlines for a machine that does other work too; on a quiet one none comes near the defaults."""
+
 
 class Clock:
     """Times of named steps."""
@@ -56,7 +59,7 @@ async def session_of(folder: Path) -> AsyncIterator[tuple[Client, str]]:
 
     The session is closed at the end, and then nothing of it may be left.
     """
-    async with serving(folder, env=dict(os.environ)) as server:
+    async with serving(folder, config=CONFIG, env=dict(os.environ)) as server:
         client = server.client
         body = {"name": AGENT.name, "cmd": AGENT.cmd, "cwd": PROJECT, "env": {}, "hybrid": True}
         config: dict[str, Any] = await client.post("/api/launch-configs", body)
