@@ -42,7 +42,7 @@ class Running(Protocol):
     @property
     def exit_code(self) -> int | None: ...
     async def wait(self) -> int: ...
-    async def leave(self) -> None: ...
+    def look(self) -> None: ...
     async def end(self) -> EndReport: ...
     async def kill(self) -> EndReport: ...
 
@@ -110,9 +110,10 @@ class Connection:
     async def stop(self) -> EndReport:
         """Closes its input, gives it a step to end, then ends all it started. May be repeated."""
         async with self._stopping:
+            self._program.look()
             with trio.move_on_after(self._budgets.stopping_step):
                 await self.peer.close_output()
-                await self._program.leave()
+                await self._program.wait()
             return await self._program.end()
 
     async def kill(self) -> EndReport:

@@ -62,12 +62,9 @@ class Program:
         """Waits for its end."""
         return await self._child.wait()
 
-    async def leave(self) -> None:
-        """Gives it one step to end by itself after its input was closed."""
-        # Who belongs to it is easiest to see while it still lives.
+    def look(self) -> None:
+        """Remembers who belongs to it, while they still hang below it: before it is asked to end."""
         self.family.members()
-        with trio.move_on_after(self._budgets.stopping_step):
-            await self.wait()
 
     async def end(self, steps: Sequence[Signals] = LADDER) -> EndReport:
         """Ends it and everything it started; not cancellable, each step bounded."""
@@ -115,6 +112,7 @@ async def open_program(
             try:
                 yield program
             finally:
+                program.look()
                 child.close_stdin()
                 await program.end()
     finally:

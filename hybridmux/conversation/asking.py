@@ -109,6 +109,7 @@ class Asking:
         }
         if call.get("toolCallId"):
             request["toolCallId"] = str(call["toolCallId"])
+            self._host.log.asks_for(call)
         return await self._ask(request, _CANCELLED)
 
     async def form(self, params: Json) -> Json:

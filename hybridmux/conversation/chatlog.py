@@ -82,6 +82,11 @@ class ChatLog:
         for event in self._translator.config_from_result(answer):
             self.append(event)
 
+    def asks_for(self, tool_call: Json) -> None:
+        """The tool call in a permission request; some agents ask before they tell of it."""
+        for event in self._translator.permission(tool_call):
+            self.append(event)
+
     def user_said(self, text: str) -> None:
         """The user's own message: no agent echoes it while live."""
         for event in self._translator.user_message(text):

@@ -23,6 +23,8 @@ _ESCAPES = re.compile(
 _TAIL = 16 * KIB
 _REST = 0.3
 """Seconds without input before a state counts as the answer to it."""
+_RESTLESS = 3.0
+"""Seconds after which a screen that keeps changing (a spinner, a clock) is read all the same."""
 
 
 class Tui:
@@ -68,7 +70,7 @@ class Tui:
 
     async def settled(self) -> TuiState:
         """The state once recent input has had time to show and the screen is quiet (at most 2 s)."""
-        with trio.move_on_after(2.0):
+        with trio.move_on_after(_RESTLESS):
             await trio.sleep_until(self._last_input + _REST)
             await self._quiet(self._profile.quiet)
         return self.state()
@@ -82,9 +84,10 @@ class Tui:
             return
 
     async def ready(self) -> TuiState:
-        """Waits until it takes input; raises `SideFailed`."""
+        """Waits until it takes input; raises `SideFailed`. A screen that never rests does not hold it up."""
         await self.watch(lambda state: state.ready)
-        await self._quiet(self._profile.quiet)
+        with trio.move_on_after(_RESTLESS):
+            await self._quiet(self._profile.quiet)
         return await self.watch(lambda state: state.ready)
 
     async def press(self, keys: Sequence[Press]) -> None:
@@ -106,6 +109,7 @@ class Tui:
 
     async def stop(self, *, clean: bool) -> str:
         """Quit keys if `clean`, then SIGTERM and SIGKILL to all its processes; returns its last text."""
+        self.terminal.family.members()  # remembered: what the program leaves behind is still found then
         if clean and self.terminal.exit_code is None:
             with trio.move_on_after(self._budgets.stopping_step):
                 await self.press(self._profile.quit)

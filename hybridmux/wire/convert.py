@@ -70,6 +70,17 @@ def _is_optional(target: Any) -> bool:
     )
 
 
+def _is_plain_union(target: Any) -> bool:
+    return get_origin(target) in (Union, UnionType) and set(get_args(target)) <= {*_NAMES, type(None)}
+
+
+def _plain_union(value: Any, target: Any) -> Any:
+    """Structures `str | bool | None`: the JSON type decides."""
+    if type(value) in get_args(target):
+        return value
+    raise WrongType("has another type than it may have")
+
+
 def _renames(cls: type, *, writing: bool) -> dict[str, Any]:
     fields: tuple[Attribute[Any], ...] = attrs.fields(cls)
     return {
@@ -145,6 +156,7 @@ converter.register_unstructure_hook_factory(
 )
 converter.register_structure_hook_factory(_origin_is(list), _list)
 converter.register_structure_hook_factory(_origin_is(dict), _dict)
+converter.register_structure_hook_func(_is_plain_union, _plain_union)
 converter.register_structure_hook_func(_is_optional, lambda value, t: _optional(t)(value, t))
 converter.register_structure_hook_func(_origin_is(Literal), _literal)
 for _kind in (str, int, float, bool):

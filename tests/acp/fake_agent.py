@@ -81,8 +81,8 @@ class FakeProgram:
         await self._exited.wait()
         return self.exit_code
 
-    async def leave(self) -> None:
-        await self.wait()
+    def look(self) -> None:
+        pass
 
     async def end(self) -> EndReport:
         return await self._end("SIGTERM", -15)

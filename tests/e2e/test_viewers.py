@@ -38,7 +38,8 @@ def silent_viewer(client: Client, sid: str, query: str = "") -> socket.socket:
     sock.sendall(
         f"GET /ws/s/{sid}{query} HTTP/1.1\r\nHost: {client.host}:{client.port}\r\n"
         "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-        f"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer {client.token}\r\n\r\n".encode()
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        f"Authorization: Bearer {client.token}\r\n\r\n".encode()
     )
     return sock
 
@@ -167,8 +168,8 @@ async def test_one_viewer_owns_the_size(server):
 
 @pytest.mark.parametrize(
     "frame",
-    ["", "{", "[]", "null", '{"type":"nothing"}', '{"type":"resize"}', '{"type":"resize","cols":"x","rows":1}',
-     '{"type":"ack","offset":-1,"more":1}', "\u0000"],
+    ["", "{", "[]", "null", '{"type":"nothing"}', '{"type":"resize"}',
+     '{"type":"resize","cols":"x","rows":1}', '{"type":"ack","offset":-1,"more":1}', "\u0000"],
 )  # fmt: skip
 async def test_a_bad_frame_ends_its_socket_and_nothing_else(server, frame):
     async with server() as running:

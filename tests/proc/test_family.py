@@ -138,7 +138,7 @@ async def test_ending_is_not_cancelled(started, read_line):
     await read_line(child)
     with trio.CancelScope() as scope:
         scope.cancel()
-        report = await family.end(0.05)
+        report = await family.end(0.5)
     assert report.how == "SIGKILL"
     assert await gone(child) == -signal.SIGKILL
 

@@ -43,7 +43,7 @@ async def test_what_does_not_want_to_go(started, read_line, until, data, script,
     await read_line(child)
     if "STOP" in script:
         await until(lambda: table.entry(child.pid).state == "T")
-    _, left = await end_leftovers(data, "now", 0.2 if code == -signal.SIGKILL else STEP)
+    _, left = await end_leftovers(data, "now", 0.5 if code == -signal.SIGKILL else STEP)
     assert left == []
     assert await child.wait() == code
     child.close()

@@ -94,8 +94,10 @@ export const addConfig = (page: Page, name: string, cmd: string[], fault?: strin
 export const sessions = (page: Page): Promise<SessionInfo[]> =>
   page.evaluate(async () => (await (await fetch("/api/sessions")).json()) as SessionInfo[]);
 
-/** Types into the terminal as a person does, when it takes input. */
+/** Types into the terminal as a person does: when the agent says that it is ready. */
 export async function type(page: Page, text: string): Promise<void> {
+  // A program that is not up yet gets what is typed in another form (cooked mode turns Enter into a newline).
+  await expect(rows(page)).toContainText("ready");
   await expect(page.locator(".xterm-helper-textarea")).toBeFocused();
   await page.keyboard.type(text);
   await page.keyboard.press("Enter");

@@ -63,7 +63,7 @@ test("two windows see the same session; the one that typed gives the terminal it
 });
 
 test("the page outlives a restart of the server", async ({ page, server, complaints }) => {
-  complaints.expected.push(/ERR_CONNECTION_REFUSED|WebSocket/);
+  complaints.expected.push(/net::ERR_|WebSocket/);
   await page.goto(server.link);
   await startIn(page, "chat").click();
   await prompt(page, "hello before");

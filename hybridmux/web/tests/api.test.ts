@@ -32,6 +32,16 @@ describe("commands", () => {
     expect(second).toEqual(first);
   });
 
+  it("are repeated when the answer broke off", async () => {
+    const broken = new ReadableStream({ start: (body) => body.error(new TypeError("network")) });
+    answer.mockResolvedValueOnce(new Response(broken, { status: 200 }));
+    answer.mockResolvedValueOnce(new Response('{"queued":true}', { status: 200 }));
+    const sent = command("POST", "/api/x", { text: "hello" });
+    await vi.runAllTimersAsync();
+    expect(await sent).toEqual({ queued: true });
+    expect(answer).toHaveBeenCalledTimes(2);
+  });
+
   it("are not repeated after an answer, and say what the server said", async () => {
     answer.mockResolvedValue(new Response('{"error":"busy","reason":"switching"}', { status: 409 }));
     const error = await command("POST", "/api/x").catch((raised: unknown) => raised);

@@ -40,9 +40,12 @@ function Option({ option }: { option: ConfigOption }) {
   );
 }
 
+/** A price that rounds to nothing is none. */
+const WORTH_SAYING = 0.005;
+
 export function UsageMeter({ usage }: { usage: Usage }) {
   const { used, size, cost, currency } = usage;
-  const price = !cost ? "" : `${cost.toFixed(2)} ${currency ?? ""}`.trim();
+  const price = cost === undefined || cost < WORTH_SAYING ? "" : `${cost.toFixed(2)} ${currency ?? ""}`.trim();
   if (used === undefined) return price ? <span className="usage">{price}</span> : null;
   const words = size ? t.usage.of(count(used), count(size)) : t.usage.tokens(count(used));
   return (

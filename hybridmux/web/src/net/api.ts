@@ -30,6 +30,12 @@ async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, body);
 }
 
+/** No answer, or one that broke off. */
+function unanswered(): ApiError {
+  offline.set(true);
+  return new ApiError(0, { error: "" });
+}
+
 /** One request; no answer at all becomes status 0. */
 async function once(method: string, path: string, body?: unknown): Promise<Response> {
   const form = body instanceof FormData;
@@ -43,8 +49,7 @@ async function once(method: string, path: string, body?: unknown): Promise<Respo
     offline.set(false);
     return response;
   } catch {
-    offline.set(true);
-    throw new ApiError(0, { error: "" });
+    throw unanswered();
   }
 }
 
@@ -54,7 +59,11 @@ async function read<T>(response: Response): Promise<T> {
     throw await errorOf(response);
   }
   if (response.status === 204) return undefined as T;
-  return (await response.json()) as T;
+  try {
+    return (await response.json()) as T;
+  } catch {
+    throw unanswered();
+  }
 }
 
 export async function call<T = void>(method: string, path: string, body?: unknown): Promise<T> {

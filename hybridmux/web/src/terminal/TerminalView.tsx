@@ -20,6 +20,7 @@ interface Props {
 }
 
 /** Loads xterm's chunk when it is first needed. */
+const RETRY_MS = 2_000;
 const load = () => import("./controller");
 
 export function TerminalView({ id, active, claim, handle }: Props) {
@@ -28,13 +29,21 @@ export function TerminalView({ id, active, claim, handle }: Props) {
   useEffect(() => {
     let gone = false;
     let made: TerminalController | null = null;
-    void load().then((module) => {
-      if (gone || !box.current) return;
-      made = new module.TerminalController(box.current, id, claim);
-      setController(made);
-    });
+    let timer: ReturnType<typeof setTimeout>;
+    const open = async () => {
+      try {
+        const module = await load();
+        if (gone || !box.current) return;
+        made = new module.TerminalController(box.current, id, claim);
+        setController(made);
+      } catch {
+        if (!gone) timer = setTimeout(() => void open(), RETRY_MS); // the chunk did not arrive
+      }
+    };
+    void open();
     return () => {
       gone = true;
+      clearTimeout(timer);
       made?.dispose();
       setController(null);
     };
