@@ -1,32 +1,49 @@
 #!/usr/bin/env bash
 # Second half of scripts/agents: runs as process 1 of fresh network, mount, PID, IPC and host name namespaces and
-# takes away everything an agent could reach. Use it only through scripts/agents.
-#   sandbox.sh CHECKOUT AGENT AGENT-FOLDER NODE COMMAND…
+# builds a root of its own that holds only what an agent may see. Use it only through scripts/agents.
+#   sandbox.sh NEW-ROOT CHECKOUT AGENT AGENT-FOLDER NODE COMMAND…
 set -euo pipefail
-root=$1 agent=$2 folder=$3 node=$4
-shift 4
-hidden=(/home /root /tmp /var/tmp /run /dev/shm)
+new=$1 root=$2 agent=$3 folder=$4 node=$5
+shift 5
 base=$("$root/.venv/bin/python" -c 'import sys; print(sys.base_prefix)')
 
 ip link set lo up
 hostname sandbox
+mount -t tmpfs -o mode=0755 sandbox "$new"
 
-# What is needed is held open while its surroundings are covered, and then bound back in, read-only.
-kept=("$root" "$folder" "$base" "$node")
-fds=()
-for path in "${kept[@]}"; do exec {fd}<"$path"; fds+=("$fd"); done
-mount -o remount,bind,ro /
-for path in "${hidden[@]}"; do [ ! -d "$path" ] || mount -t tmpfs -o mode=0755 sandbox "$path"; done
-chmod 1777 /tmp /var/tmp /dev/shm
-covered() { local h; for h in "${hidden[@]}"; do [[ $1/ == "$h"/* ]] && return; done; return 1; }
-for i in "${!kept[@]}"; do
-  path=${kept[i]}
-  if [ "$path" != "$root" ] && ! covered "$path"; then continue; fi
-  mkdir -p "$path"
-  mount --no-canonicalize --bind "/proc/self/fd/${fds[i]}" "$path"
-  mount -o remount,bind,ro "$path"
+# show FOLDER: the same folder, read-only, in the new root.
+show() {
+  mkdir -p "$new$1"
+  mount --rbind "$1" "$new$1"
+  mount -o remount,bind,ro "$new$1"
+}
+
+for path in /usr /etc; do show "$path"; done
+for path in /bin /sbin /lib /lib32 /lib64 /libx32; do
+  if [ -L "$path" ]; then ln -s "$(readlink "$path")" "$new$path"; elif [ -d "$path" ]; then show "$path"; fi
 done
-for fd in "${fds[@]}"; do exec {fd}<&-; done
+for path in /home /tmp /var/tmp /run /dev/shm; do
+  mkdir -p "$new$path"
+  mount -t tmpfs -o mode=1777 sandbox "$new$path"
+done
+for path in /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty; do
+  touch "$new$path"
+  mount --bind "$path" "$new$path"
+done
+# Terminals of its own: an agent cannot write to those of the machine.
+mkdir "$new/dev/pts" "$new/proc" "$new/old"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 devpts "$new/dev/pts"
+ln -s pts/ptmx "$new/dev/ptmx"
+ln -s /proc/self/fd "$new/dev/fd"
+mount -t proc proc "$new/proc"
+# Last, for they may be below any of the above.
+for path in "$root" "$folder" "$base" "$node"; do [[ $path/ == /usr/* ]] || show "$path"; done
+
+cd "$new"
+pivot_root . old
+umount -l /old
+rmdir /old
+mount -o remount,ro /
 
 home=/home/agent
 mkdir -p "$home/proj"
