@@ -90,8 +90,8 @@ def _acp(launch: Launch) -> tuple[str, ...]:
 # It wants a second Esc within 5 s, but not in the same read. The first Esc of an earlier turn ends those 5 s
 # for this one too (its timer is never stopped); then the screen goes on asking for Esc, and we press it.
 _INTERRUPT = (
-    Press(b"\x1b", pause=0.6, until=_AGAIN),
-    Press(b"\x1b", pause=0.6, until=_CALM),
+    Press(b"\x1b", pause=2.0, until=_AGAIN),
+    Press(b"\x1b", pause=1.5, until=_CALM),
     Press(b"\x1b", only_if=_AGAIN),
 )
 
