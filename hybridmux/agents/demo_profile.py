@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from attrs import evolve
+
 from hybridmux.agents.launch import ArgRules, Launch, Option
 from hybridmux.agents.profile import Look, Press, Profile, TuiState
 from hybridmux.wire.types import ConnectorInfo
@@ -75,19 +77,12 @@ PROFILE = Profile(
     environment=_environment,
 )
 
-LONELY = Profile(
+LONELY = evolve(
+    PROFILE,
     name="demo-lonely",
     title="Demo agent without its connector",
     args=ArgRules(executables=frozenset({"hybridmux-demo-lonely"}), leading=("tui",), options=_RULES.options),
     acp_argv=lambda _: ("hybridmux-demo-lonely-acp",),
-    resume_args=lambda session_id: ("--resume", session_id),
-    observe=observe,
-    interrupt=(Press(b"\x1b"),),
-    dismiss=(Press(b"\x1b"),),
-    quit=(Press(b"\x04"),),
-    farewell=farewell,
-    identity="report",
-    environment=_environment,
     connector=ConnectorInfo(
         executable="hybridmux-demo-lonely-acp",
         title="Demo ACP",

@@ -78,6 +78,8 @@ class Asking:
     def __init__(self, host: Host, mode: PermissionMode) -> None:
         self._host = host
         self.mode: PermissionMode = mode
+        self.refusing = False
+        """A turn is being cancelled: what the agent still asks is answered `cancelled` at once."""
         self._pending: dict[str, Pending] = {}
 
     def open_requests(self) -> list[Json]:
@@ -98,7 +100,7 @@ class Asking:
         """`session/request_permission`: answered by the mode or by a person."""
         given = params.get("options")
         options = [option for option in given if isinstance(option, dict)] if isinstance(given, list) else []
-        chosen = _allowing(options) if self.mode == "auto" else None
+        chosen = _allowing(options) if self.mode == "auto" and not self.refusing else None
         if chosen is not None:
             return _selected(chosen.get("optionId"))
         call = _object(params.get("toolCall"))
@@ -122,7 +124,7 @@ class Asking:
         return await self._ask(request, {"action": "cancel"})
 
     async def _ask(self, request: Json, otherwise: Json) -> Json:
-        if len(self._pending) >= PENDING_REQUESTS:
+        if self.refusing or len(self._pending) >= PENDING_REQUESTS:
             return otherwise
         request_id = f"r-{secrets.token_hex(6)}"
         pending = Pending({"requestId": request_id, **request})

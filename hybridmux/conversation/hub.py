@@ -20,7 +20,7 @@ from hybridmux.conversation.shell import ShellSession
 from hybridmux.conversation.sides import Plan, Sides
 from hybridmux.conversation.sizing import clamp
 from hybridmux.conversation.view import session_info
-from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound
+from hybridmux.errors import BadRequest, Conflict, NotFound
 from hybridmux.proc.mark import ENV, Mark, data_hash, new_run
 from hybridmux.store.configs import Config, ConfigStore, check_command
 from hybridmux.store.records import Record, RecordStore
@@ -131,6 +131,13 @@ class Hub:
     def infos(self) -> list[SessionInfo]:
         """The list as clients see it."""
         return [info(session) for session in self._sessions.values()]
+
+    def record(self, record_id: str) -> Record:
+        """One record; raises `NotFound`, `StoreUnusable`."""
+        record = self.records.get(record_id)
+        if record is None:
+            raise NotFound(f"there is no record {record_id}")
+        return record
 
     def shown_records(self) -> list[HybridRecord]:
         """Every record as clients see it, newest first; raises `StoreUnusable`."""
@@ -284,9 +291,7 @@ class Hub:
 
     async def resume(self, record_id: str, wanted: ResumeRequest) -> HybridSession:
         """Brings a closed or interrupted session back under its own id."""
-        record = self.records.get(record_id)
-        if record is None:
-            raise NotFound(f"there is no record {record_id}")
+        record = self.record(record_id)
         old = self._sessions.get(record_id)
         if record_id in self._busy:
             raise Conflict("the session is being resumed or removed", "switching")
@@ -307,7 +312,7 @@ class Hub:
             self._list(session)
             work = partial(lifecycle.resume, session, wanted.side or record.side, wanted.agent_session_id)
             await session.operate("resume", work)
-        except HybridmuxError:
+        except BaseException:
             session.over.set()
             if old is None:
                 self._unlist(record_id)
@@ -346,9 +351,7 @@ class Hub:
 
     async def remove_record(self, record_id: str) -> None:
         """Forgets a closed or interrupted session; the agent's own store is never touched."""
-        record = self.records.get(record_id)
-        if record is None:
-            raise NotFound(f"there is no record {record_id}")
+        record = self.record(record_id)
         session = self._sessions.get(record_id)
         if record_id in self._busy or (isinstance(session, HybridSession) and session.operations.current):
             raise Conflict("the session is switching", "switching")

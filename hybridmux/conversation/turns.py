@@ -156,6 +156,7 @@ class Turns:
     def _begin(self, text: str) -> None:
         self.turn = Turn(id=secrets.token_hex(6), started_at=utc_now())
         self._cancelling, self._over = False, trio.Event()
+        self.asking.refusing = False
         self._write_start(self._host.log, self.turn, text)
         self._host.changed()
         self._host.nursery.start_soon(self._run, self.turn, text)
@@ -194,6 +195,7 @@ class Turns:
         if self._cancelling:
             stop, error = "cancelled", None
         self.asking.withdraw()
+        self.asking.refusing = False
         log = self._host.log
         log.settle()
         self.turn = evolve(turn, ended_at=utc_now(), stop_reason=cast("StopReason", stop))
@@ -229,6 +231,7 @@ class Turns:
         await self._ask_to_stop()
 
     async def _ask_to_stop(self) -> None:
+        self.asking.refusing = True
         self.asking.withdraw()
         chat = self._host.chat_now()
         if chat is None:

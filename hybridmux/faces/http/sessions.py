@@ -3,7 +3,7 @@
 from quart import Blueprint, Response, request
 
 from hybridmux.conversation.hub import info
-from hybridmux.errors import BadRequest, NotFound
+from hybridmux.errors import BadRequest
 from hybridmux.faces.http.answers import Answer
 from hybridmux.faces.http.context import Context, command, perform, read_body, respond
 from hybridmux.store.configs import Config
@@ -63,6 +63,8 @@ def session_routes(context: Context) -> Blueprint:
 
     @routes.post("/<session_id>/resume")
     async def resume(session_id: str) -> Response:
+        hub.record(session_id)  # an unknown id gets no place among the kept answers
+
         async def work(body: ResumeRequest) -> Answer:
             return Answer(200, info(await hub.resume(session_id, body)))
 
@@ -86,15 +88,13 @@ def record_routes(context: Context) -> Blueprint:
 
     @routes.get("/<record_id>")
     async def get(record_id: str) -> Response:
-        record = hub.records.get(record_id)
-        if record is None:
-            raise NotFound(f"there is no record {record_id}")
-        return respond(200, hub.shown(record))
+        return respond(200, hub.shown(hub.record(record_id)))
 
     @routes.delete("/<record_id>")
     async def remove(record_id: str) -> Response:
         async def work() -> Answer:
             await hub.remove_record(record_id)
+            context.answers.forget(record_id)
             return Answer(204)
 
         return await perform(context, work)

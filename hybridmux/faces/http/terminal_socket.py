@@ -27,6 +27,7 @@ from hybridmux.errors import BadRequest, HybridmuxError
 from hybridmux.faces.http.context import is_number
 from hybridmux.faces.http.viewers import Close, Viewer
 from hybridmux.journal import FellBehind
+from hybridmux.terminal.pacing import Viewer as Pacing
 from hybridmux.terminal.terminal import Terminal
 from hybridmux.wire import terminal as frames
 from hybridmux.wire.convert import dump, read
@@ -87,11 +88,11 @@ class TerminalViewer:
 
     # --- out ---
 
-    async def _send_to(self, end: int, pace: "object") -> None:
+    async def _send_to(self, end: int, pace: Pacing) -> None:
         while self.position < end:
             await self._send_piece(pace)
 
-    async def _send_piece(self, pace: "object") -> None:
+    async def _send_piece(self, pace: Pacing) -> None:
         journal = self.terminal.journal
         room = await self._room()
         try:
@@ -100,7 +101,7 @@ class TerminalViewer:
             raise Close(4408, "too slow") from None
         await self.viewer.send(data)
         self.position += len(data)
-        pace.position = self.position  # type: ignore[attr-defined]  # the terminal's pacing handle
+        pace.position = self.position
         if len(data) >= COALESCE_FROM and journal.end - self.position < COALESCE_UNTIL:
             await trio.sleep(COALESCE_PAUSE)
 

@@ -32,8 +32,10 @@ class Viewer:
         """Sends one frame; always a checkpoint, also when the peer has gone."""
         async with self._lock:
             self._is_sending, self._sending_since = True, trio.current_time()
-            await websocket.send(data)
-            self._is_sending = False
+            try:
+                await websocket.send(data)
+            finally:
+                self._is_sending = False
         await trio.lowlevel.checkpoint()
 
     async def watch_stall(self) -> None:
