@@ -1,6 +1,10 @@
 """Every route and every upgrade: token, Origin, Host; and what a bad body gets."""
 
+import sys
+from pathlib import Path
+
 import pytest
+import trio
 import trio_websocket
 
 from hybridmux.faces.http.app import is_open
@@ -253,3 +257,16 @@ async def test_odd_queries_and_paths_are_no_failure(server):
                 assert chat.snapshot["state"]["side"] == "acp"
         assert (await client.request("GET", "/assets/" + "a" * 5000))[0] == 404
         assert "Traceback" not in running.log()
+
+
+async def test_a_port_and_a_folder_that_are_taken(server, tmp_path):
+    async with server() as running:
+        program = Path(sys.executable).parent / "hybridmux"
+        for args, words in (
+            (["--port", str(running.client.port), "--data", str(tmp_path / "other")], "cannot listen on"),
+            (["--port", "0", "--data", str(running.data)], "is in use by another hybridmux server"),
+        ):
+            done = await trio.run_process([program, "serve", *args], capture_stderr=True, check=False)
+            assert done.returncode == 2
+            assert words in done.stderr.decode()
+            assert done.stderr.decode().count("\n") == 1
