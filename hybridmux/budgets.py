@@ -114,6 +114,8 @@ HISTORY_IDS = 8
 
 # HTTP.
 BODY_BYTES = 1 * MIB
+BODY_READ = 16 * MIB
+"""The most that is read of a body to be able to refuse it in peace; a longer one is cut off."""
 REQUEST_IDS = 256
 REQUEST_ID_SECONDS = 30 * 60
 LOGIN_FAILURES = 10

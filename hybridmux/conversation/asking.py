@@ -13,7 +13,7 @@ from attrs import define, field
 from hybridmux.budgets import PENDING_REQUESTS
 from hybridmux.conversation.chatlog import ChatLog
 from hybridmux.errors import BadRequest, Conflict
-from hybridmux.wire.chat import RequestAnswer
+from hybridmux.wire.chat_commands import RequestAnswer
 from hybridmux.wire.convert import Json
 from hybridmux.wire.types import PermissionMode, utc_now
 

@@ -11,16 +11,17 @@ import attrs
 import orjson
 
 from hybridmux import __version__
-from hybridmux.wire import chat, launch, sessions, terminal, types
+from hybridmux.wire import chat, chat_commands, chat_events, launch, sessions, terminal, types
 from hybridmux.wire.convert import Json, camel
 
-MODULES: tuple[ModuleType, ...] = (types, sessions, launch, chat, terminal)
+MODULES: tuple[ModuleType, ...] = (types, sessions, launch, chat, chat_events, chat_commands, terminal)
 REQUESTS = frozenset(
     {
         types.LoginBody,
         sessions.CreateSession, sessions.RenameSession, sessions.SwitchRequest, sessions.ResumeRequest,
-        launch.LaunchConfigBody, launch.SupportQuery, chat.AttachmentRef, chat.PromptBody, chat.CommandBody,
-        chat.QueueEdit, chat.RequestAnswer, chat.ConfigBody, chat.PermissionModeBody,
+        launch.LaunchConfigBody, launch.SupportQuery, chat_commands.AttachmentRef, chat_commands.PromptBody,
+        chat_commands.CommandBody, chat_commands.QueueEdit, chat_commands.RequestAnswer,
+        chat_commands.ConfigBody, chat_commands.PermissionModeBody,
         terminal.ClientResize,
     }
 )  # fmt: skip
@@ -92,7 +93,7 @@ def document() -> Json:
     """The whole document."""
     schemas = {cls.__name__: object_schema(cls) for cls in classes()}
     schemas["ChatEvent"] = {
-        "oneOf": [schema_of(cls) for cls in chat.EVENTS],
+        "oneOf": [schema_of(cls) for cls in chat_events.EVENTS],
     }
     return {
         "openapi": "3.1.0",

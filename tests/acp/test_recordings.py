@@ -7,15 +7,16 @@ import attrs
 import pytest
 import trio
 
-from hybridmux.wire import chat
+from hybridmux.wire.chat import ConfigOption
+from hybridmux.wire.chat_events import EVENTS
 from hybridmux.wire.convert import camel, read
 from tests.acp.replay import golden, golden_of, main, replay
 
 FIXTURES = Path(__file__).parents[2] / "fixtures/acp"
 RECORDINGS = sorted(FIXTURES.glob("*/*.jsonl"))
-TYPES = {cls.__attrs_attrs__.type.type.__args__[0]: cls for cls in chat.EVENTS}
+TYPES = {cls.__attrs_attrs__.type.type.__args__[0]: cls for cls in EVENTS}
 
-OPTION = {camel(one.name) for one in attrs.fields(chat.ConfigOption)}
+OPTION = {camel(one.name) for one in attrs.fields(ConfigOption)}
 
 
 def name(path: Path) -> str:

@@ -5,7 +5,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from hybridmux.errors import BadRequest, Conflict
-from hybridmux.wire.chat import RequestAnswer
+from hybridmux.wire.chat_commands import RequestAnswer
 
 from .scripted import World, play
 

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridmux.errors import BadRequest
-from hybridmux.wire.chat import ChatEvents, ChatState, ConfigOption, Eligibility, PromptBody
+from hybridmux.wire.chat import ChatState, ConfigOption, Eligibility
+from hybridmux.wire.chat_commands import PromptBody
+from hybridmux.wire.chat_events import ChatEvents
 from hybridmux.wire.convert import dump, read, read_bytes, write
 from hybridmux.wire.launch import LaunchConfigBody
 from hybridmux.wire.openapi import classes, document

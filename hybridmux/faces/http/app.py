@@ -9,7 +9,7 @@ from quart.wrappers import Request, Websocket
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 
-from hybridmux.budgets import BODY_BYTES
+from hybridmux.budgets import BODY_READ
 from hybridmux.errors import HybridmuxError, NotFound
 from hybridmux.faces.http.auth import PROTOCOL, Credentials
 from hybridmux.faces.http.chat import chat_routes
@@ -47,7 +47,7 @@ def is_open(path: str) -> bool:
 def make_app(context: Context) -> QuartTrio:
     """The app over one server's parts."""
     app = QuartTrio(__name__, static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = BODY_READ
     for blueprint in (session_routes, record_routes, config_routes, chat_routes):
         app.register_blueprint(blueprint(context))
     _checks(app, context)

@@ -8,7 +8,7 @@ from hybridmux.conversation.session import HybridSession
 from hybridmux.errors import BadRequest, Conflict, NotFound
 from hybridmux.faces.http.answers import Answer
 from hybridmux.faces.http.context import Context, command
-from hybridmux.wire.chat import (
+from hybridmux.wire.chat_commands import (
     CommandBody,
     ConfigBody,
     PermissionModeBody,

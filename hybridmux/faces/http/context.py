@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 from attrs import define
 from quart import Response, request
 
-from hybridmux.budgets import Budgets
+from hybridmux.budgets import BODY_BYTES, Budgets
 from hybridmux.conversation.hub import Hub
-from hybridmux.errors import HybridmuxError
+from hybridmux.errors import HybridmuxError, TooLarge
 from hybridmux.faces.http.answers import Answer, Answers, fingerprint
 from hybridmux.faces.http.auth import Gate
 from hybridmux.faces.http.viewers import Viewers
@@ -44,10 +44,14 @@ def respond(status: int, body: Any = None) -> Response:
 
 
 async def read_body(kind: type[T]) -> T:
-    """The request's JSON body; raises `BadRequest`, `WrongContentType`."""
+    """The request's JSON body; raises `BadRequest`, `TooLarge`, `WrongContentType`."""
     if request.mimetype != "application/json":
         raise WrongContentType("send the body as application/json")
-    return read_bytes(await request.get_data(), kind)
+    data = await request.get_data()
+    # Read first, then refused: a client that is still sending would lose the answer with the connection.
+    if len(data) > BODY_BYTES:
+        raise TooLarge(f"the body is over {BODY_BYTES} bytes")
+    return read_bytes(data, kind)
 
 
 async def perform(context: Context, work: Callable[[], Awaitable[Answer]]) -> Response:
