@@ -24,8 +24,9 @@ from hypercorn.trio import serve as hypercorn_serve
 
 from hybridmux.agents.demo_profile import LONELY
 from hybridmux.agents.registry import BUILT_IN, Registry
-from hybridmux.conversation.hub import Hub, Run
+from hybridmux.conversation.hub import Hub
 from hybridmux.conversation.real import RealSides
+from hybridmux.conversation.run import Run
 from hybridmux.errors import ConfigError, StoreUnusable
 from hybridmux.faces.http.answers import Answers
 from hybridmux.faces.http.app import make_app

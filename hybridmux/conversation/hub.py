@@ -3,25 +3,24 @@
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from pathlib import Path
 
 import trio
-from attrs import frozen
 
 from hybridmux.agents.launch import Launch, Refusal
 from hybridmux.agents.registry import Registry
-from hybridmux.budgets import NAME_CHARS, Budgets
-from hybridmux.conversation import lifecycle, switch
+from hybridmux.budgets import Budgets
+from hybridmux.conversation import lifecycle
 from hybridmux.conversation.bell import Bell
+from hybridmux.conversation.inputs import checked_name, clamped, folder
 from hybridmux.conversation.moves import reconnect
 from hybridmux.conversation.phases import Step
+from hybridmux.conversation.run import Run
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.shell import ShellSession
 from hybridmux.conversation.sides import Plan, Sides
-from hybridmux.conversation.sizing import clamp
 from hybridmux.conversation.view import session_info
 from hybridmux.errors import BadRequest, Conflict, NotFound
-from hybridmux.proc.mark import ENV, Mark, data_hash, new_run
+from hybridmux.proc.mark import ENV
 from hybridmux.store.configs import Config, ConfigStore, check_command
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.sessions import (
@@ -29,41 +28,10 @@ from hybridmux.wire.sessions import (
     HybridRecord,
     ResumeRequest,
     SessionInfo,
-    SwitchRequest,
-    SwitchResult,
 )
 from hybridmux.wire.types import utc_now
 
 Session = HybridSession | ShellSession
-
-
-@frozen
-class Run:
-    """This run of the server: what marks its processes."""
-
-    data: str
-    start: str
-
-    @classmethod
-    def of(cls, folder: Path) -> "Run":
-        """A new run on a data folder."""
-        return cls(data_hash(folder), new_run())
-
-    def mark(self, session: str) -> Mark:
-        """The mark of one more process family."""
-        return Mark(data=self.data, session=session, start=self.start, run=new_run())
-
-
-def clamped(value: int | None, default: int) -> int:
-    """A number of columns or rows within the bounds."""
-    return default if value is None else clamp(value)
-
-
-def checked_name(name: str) -> str:
-    """A name without control characters; raises `BadRequest`."""
-    if len(name) > NAME_CHARS or any(ord(char) < 32 for char in name):
-        raise BadRequest(f"name must have at most {NAME_CHARS} characters and no control characters")
-    return name.strip()
 
 
 class Hub:
@@ -268,27 +236,6 @@ class Hub:
 
     # --- operations ---
 
-    async def switch(self, s: HybridSession, wanted: SwitchRequest) -> SwitchResult | None:
-        """A whole switch, or the answer to one that waits for a choice (None)."""
-        if wanted.choice is not None:
-            if wanted.to is not None:
-                raise BadRequest("give either to or choice")
-            s.choose(wanted.choice)
-            return None
-        if wanted.to is None:
-            raise BadRequest("missing field to")
-        if wanted.agent_session_id is not None and wanted.to != "acp":
-            raise BadRequest("agentSessionId is for moving to the chat only")
-        s.operations.check_free()
-        if s.position.step is Step.ENDED:
-            raise Conflict("the session has ended", "wrong_side")
-        if s.position.side == wanted.to:
-            return SwitchResult(side=wanted.to)
-        self.records.check()
-        if wanted.to == "acp":
-            return await s.operate("switch", partial(switch.to_chat, s, wanted.agent_session_id))
-        return await s.operate("switch", partial(switch.to_terminal, s))
-
     async def resume(self, record_id: str, wanted: ResumeRequest) -> HybridSession:
         """Brings a closed or interrupted session back under its own id."""
         record = self.record(record_id)
@@ -366,11 +313,3 @@ class Hub:
 def info(session: Session) -> SessionInfo:
     """One session as clients see it."""
     return session_info(session) if isinstance(session, HybridSession) else session.info()
-
-
-def folder(text: str) -> str:
-    """The folder a program starts in; the user's home if none is given. Raises `BadRequest`."""
-    path = Path(text).expanduser() if text else Path.home()
-    if not path.is_absolute() or not path.is_dir():
-        raise BadRequest(f"cwd {text!r} is not a folder (give an absolute path)")
-    return str(path)

@@ -5,13 +5,14 @@ import trio
 from hybridmux.conversation import identity
 from hybridmux.conversation.moves import (
     begin_conversation,
+    cause,
     check_connector,
     confirm_tui,
     load,
     start_tui,
 )
 from hybridmux.conversation.phases import Position, Step
-from hybridmux.conversation.session import HybridSession, cause
+from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import OccupiedElsewhere, SessionUnknown, SideFailed, Summary
 from hybridmux.conversation.switch import interrupt
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError

@@ -10,7 +10,7 @@ from hybridmux.conversation import identity
 from hybridmux.conversation.chatlog import ChatLog
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.phases import Step
-from hybridmux.conversation.session import HybridSession, cause
+from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import ChatSide, OccupiedElsewhere, SideFailed, TuiSide
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
 from hybridmux.wire.convert import write
@@ -23,6 +23,15 @@ class Target:
 
     connector: Held[ChatSide]
     session_id: str
+
+
+def cause(exc: BaseException) -> str:
+    """One sentence that says what went wrong."""
+    if isinstance(exc, HybridmuxError):
+        return str(exc)
+    if isinstance(exc, OSError):
+        return exc.strerror or str(exc)
+    return f"{type(exc).__name__}: {exc}"
 
 
 def check_connector(s: HybridSession) -> None:

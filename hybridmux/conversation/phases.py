@@ -13,6 +13,7 @@ the phase is None during a switch's precheck the session is untouched and still 
 from collections.abc import Mapping
 from enum import StrEnum
 
+from hybridmux.errors import AgentFailed
 from hybridmux.wire.types import PhaseName, Place, SideName
 
 
@@ -74,6 +75,10 @@ TABLES: Mapping[str, Table] = {
 
 class IllegalMove(AssertionError):
     """The code tried a move that the table does not have: a bug."""
+
+
+class PhaseTimeout(AgentFailed):
+    """A phase ran into its deadline."""
 
 
 class Position:

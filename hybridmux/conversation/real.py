@@ -4,7 +4,7 @@ from contextlib import AbstractAsyncContextManager
 
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.acp_side import open_chat
-from hybridmux.conversation.hub import Run
+from hybridmux.conversation.run import Run
 from hybridmux.conversation.sides import ChatSide, Plan, TuiSide
 from hybridmux.conversation.tui import open_tui, program_missing
 

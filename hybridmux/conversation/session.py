@@ -15,25 +15,23 @@ from attrs import evolve
 
 from hybridmux.agents.profile import TurnState
 from hybridmux.budgets import Budgets
+from hybridmux.conversation import watching
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.chatlog import ChatLog
+from hybridmux.conversation.choice import Choice
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.operations import Operations
-from hybridmux.conversation.phases import Position, Step
-from hybridmux.conversation.sides import ChatSide, Plan, SideFailed, Sides, TuiSide
+from hybridmux.conversation.phases import PhaseTimeout, Position, Step
+from hybridmux.conversation.sides import ChatSide, Plan, Sides, TuiSide
 from hybridmux.conversation.sizing import Sizing
 from hybridmux.conversation.turns import Turns
-from hybridmux.errors import AgentFailed, Conflict, HybridmuxError
+from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.convert import Json
-from hybridmux.wire.types import Place, StateName, utc_now
+from hybridmux.wire.types import Place, StateName
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-
-class PhaseTimeout(AgentFailed):
-    """A phase ran into its deadline."""
 
 
 class HybridSession:
@@ -71,8 +69,7 @@ class HybridSession:
         """The TUI whose screen is still to be seen after its program ended."""
         self.size = (80, 24)
         self.checking = False
-        self.choice: trio.MemorySendChannel[str] | None = None
-        """Where an answer to `awaiting_choice` goes while one is wanted."""
+        self.choice = Choice()
         self.id_change: Json | None = None
         self.queue_lost = 0
         self.connector_missing: Json | None = None
@@ -166,6 +163,16 @@ class HybridSession:
             agent_session_history=record.agent_session_history,
         )
 
+    async def follow(self, session_id: str | None) -> None:
+        """The terminal says which conversation it has open: the record follows, so that a resume finds it."""
+        if session_id is not None and session_id not in (self.record.agent_session_id, *self.taken()):
+            record = self.record.with_agent_session(session_id)
+            await self.save(
+                best_effort=True,
+                agent_session_id=record.agent_session_id,
+                agent_session_history=record.agent_session_history,
+            )
+
     @asynccontextmanager
     async def intent(self) -> AsyncIterator[None]:
         """On disk: a switch is under way. Raises `StoreUnusable` before anything is touched."""
@@ -231,15 +238,6 @@ class HybridSession:
         except trio.TooSlowError:
             raise PhaseTimeout(f"no end within {seconds:g} s") from None
 
-    def choose(self, answer: str) -> None:
-        """Answers `awaiting_choice`; raises `Conflict` (answered) when nothing waits."""
-        try:
-            if self.choice is None:
-                raise trio.WouldBlock
-            self.choice.send_nowait(answer)
-        except (trio.WouldBlock, trio.BrokenResourceError, trio.ClosedResourceError):
-            raise Conflict("no switch waits for a choice", "answered") from None
-
     def arrive(self, step: Step) -> None:
         """The operation reaches a side, or gives up."""
         self.position.move(step)
@@ -259,8 +257,8 @@ class HybridSession:
         manager = self.sides.open_tui(self.plan, session_id, *self.size)
         self.tui = held = await Held.open(self.nursery, manager)
         self.last_tui = held.value
-        self.nursery.start_soon(self._watch_tui, held)
-        self.nursery.start_soon(self._watch_terminal, held)
+        self.nursery.start_soon(watching.tui_end, self, held)
+        self.nursery.start_soon(watching.terminal, self, held)
         return held.value
 
     async def close_tui(self, *, clean: bool) -> str:
@@ -277,7 +275,7 @@ class HybridSession:
         """A connector becomes this session's chat side."""
         self.chat = held
         held.value.asker = self.turns.asking
-        self.nursery.start_soon(self._watch_chat, held)
+        self.nursery.start_soon(watching.chat_end, self, held)
 
     async def open_chat(self) -> Held[ChatSide]:
         """A connector that has opened nothing and belongs to nobody yet."""
@@ -300,10 +298,10 @@ class HybridSession:
             assert self.chat is not None
             return self.chat.value
 
-    async def set_option(self, option_id: str, value: str | bool | None) -> None:
+    async def set_option(self, option_id: str, value: str | bool) -> None:
         """Sets one of the agent's config options and records the value."""
         chat = await self.connected()
-        self.log.take(await chat.set_option(option_id, "" if value is None else value))
+        self.log.take(await chat.set_option(option_id, value))
         await self.save(best_effort=True, config_values={**self.record.config_values, option_id: value})
 
     async def drop_sides(self) -> None:
@@ -329,68 +327,13 @@ class HybridSession:
 
         return await self.operations.run(name, self.nursery, whole)
 
-    # --- what happens by itself ---
-
-    async def _watch_tui(self, held: Held[TuiSide]) -> None:
-        code = await held.value.ended()
-        self.changed()
-        if self.operations.current is None and self.tui is held and not self.stopping:
-            await self.program_ended(code)
-
-    async def program_ended(self, code: int) -> None:
-        """The TUI ended by itself: the shell stays in the list as exited."""
-        await self.follow(self.plan.profile.farewell(await self.close_tui(clean=False)))
-        await self.end("closed" if code == 0 else "interrupted")
-
-    async def _watch_terminal(self, held: Held[TuiSide]) -> None:
-        """Follows the title and, where the agent states it, the turn."""
-        side, seen = held.value, -1
-        stated = self.plan.profile.identity == "report"
-        shown: Any = None
-        while self.tui is held and side.exit_code is None:
-            seen = await side.terminal.changed(seen)
-            state = side.state() if stated else None
-            if (side.terminal.title, state) == shown:
-                continue
-            shown = (side.terminal.title, state)
-            if state is not None and state.turn != self.tui_turn:
-                self.tui_turn, self.tui_since = state.turn, utc_now()
-            if state is not None and state.stored and self.operations.current is None:
-                await self.follow(state.session_id)
-            self.changed()
-
-    async def follow(self, session_id: str | None) -> None:
-        """The terminal says which conversation it has open: the record follows, so that a resume finds it."""
-        if session_id is not None and session_id not in (self.record.agent_session_id, *self.taken()):
-            record = self.record.with_agent_session(session_id)
-            await self.save(
-                best_effort=True,
-                agent_session_id=record.agent_session_id,
-                agent_session_history=record.agent_session_history,
-            )
-
-    async def _watch_chat(self, held: Held[ChatSide]) -> None:
-        reason = await held.value.ended()
-        if self.chat is not held:
-            return
-        self.chat = None
-        if self.operations.current is None:
-            self.log.say("agent_gone", f"The agent ended: {reason}", level="warning")
-        self.changed()
-        await held.value.stop()
-        await held.release()
-
     def _settle_end(self) -> None:
         """After an operation: a TUI that ended meanwhile ends the session now."""
         tui = self.tui
         if self.position.step is Step.TUI and tui is not None and tui.value.exit_code is not None:
             self.nursery.start_soon(self.program_ended, tui.value.exit_code)
 
-
-def cause(exc: BaseException) -> str:
-    """One sentence that says what went wrong."""
-    if isinstance(exc, SideFailed | HybridmuxError):
-        return str(exc)
-    if isinstance(exc, OSError):
-        return exc.strerror or str(exc)
-    return f"{type(exc).__name__}: {exc}"
+    async def program_ended(self, code: int) -> None:
+        """The TUI ended by itself: the shell stays in the list as exited."""
+        await self.follow(self.plan.profile.farewell(await self.close_tui(clean=False)))
+        await self.end("closed" if code == 0 else "interrupted")

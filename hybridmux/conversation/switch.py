@@ -7,6 +7,7 @@ Up to `stopping` a failure changes nothing. From there on it rolls back to the o
 """
 
 from contextlib import suppress
+from functools import partial
 
 import trio
 
@@ -20,11 +21,33 @@ from hybridmux.conversation.moves import (
     rolling_back,
     start_tui,
 )
-from hybridmux.conversation.phases import Step
-from hybridmux.conversation.session import HybridSession, PhaseTimeout
+from hybridmux.conversation.phases import PhaseTimeout, Step
+from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import SideFailed, TuiSide
-from hybridmux.errors import AgentFailed
-from hybridmux.wire.sessions import SwitchResult
+from hybridmux.errors import AgentFailed, BadRequest, Conflict
+from hybridmux.wire.sessions import SwitchRequest, SwitchResult
+
+
+async def perform(s: HybridSession, wanted: SwitchRequest) -> SwitchResult | None:
+    """A request: a whole switch, or the answer to one that waits for a choice (None)."""
+    if wanted.choice is not None:
+        if wanted.to is not None:
+            raise BadRequest("give either to or choice")
+        s.choice.answer(wanted.choice)
+        return None
+    if wanted.to is None:
+        raise BadRequest("missing field to")
+    if wanted.agent_session_id is not None and wanted.to != "acp":
+        raise BadRequest("agentSessionId is for moving to the chat only")
+    s.operations.check_free()
+    if s.position.step is Step.ENDED:
+        raise Conflict("the session has ended", "wrong_side")
+    if s.position.side == wanted.to:
+        return SwitchResult(side=wanted.to)
+    s.store.check()
+    if wanted.to == "acp":
+        return await s.operate("switch", partial(to_chat, s, wanted.agent_session_id))
+    return await s.operate("switch", partial(to_terminal, s))
 
 
 async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
@@ -131,7 +154,6 @@ async def _ask(s: HybridSession, tui: TuiSide) -> bool:
 
 async def _choice(s: HybridSession, tui: TuiSide) -> str:
     """`wait`, `force`, `cancel`, or `idle` when the turn ended by itself."""
-    send, receive = trio.open_memory_channel[str](1)
     answers: list[str] = []
 
     async def turn_ends(scope: trio.CancelScope) -> None:
@@ -142,17 +164,12 @@ async def _choice(s: HybridSession, tui: TuiSide) -> str:
 
     try:
         with s.phase(Step.AWAITING_CHOICE, s.budgets.choice):
-            s.choice = send
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(turn_ends, nursery.cancel_scope)
-                answers.append(await receive.receive())
+                answers.append(await s.choice.wait())
                 nursery.cancel_scope.cancel()
     except PhaseTimeout:
         return "cancel"
-    finally:
-        s.choice = None
-        send.close()
-        receive.close()
     return answers[0]
 
 

@@ -159,7 +159,7 @@ async def test_a_turn_that_ignores_the_interrupt_is_asked_about(autojump_clock, 
         if choice == "idle":
             p.sides.tui.set("idle")
         else:
-            p.session.choose(choice)
+            p.session.choice.answer(choice)
         await wait_all_tasks_blocked()
         assert results[0].side == side
         assert p.session.position.side == side
@@ -169,7 +169,7 @@ async def test_a_turn_that_ignores_the_interrupt_is_asked_about(autojump_clock, 
         else:
             assert stop in p.world.happened
         with pytest.raises(Conflict) as caught:
-            p.session.choose("wait")
+            p.session.choice.answer("wait")
         assert caught.value.reason == "answered"
 
 
@@ -177,13 +177,13 @@ async def test_wait_sends_no_new_keys_and_asks_again(autojump_clock):
     results: list = []
     async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
         await waiting_for_choice(p, nursery, results)
-        p.session.choose("wait")
+        p.session.choice.answer("wait")
         await wait_all_tasks_blocked()
         assert p.session.position.step is Step.INTERRUPTING
         await trio.sleep(11)
         assert p.session.position.step is Step.AWAITING_CHOICE
         assert p.world.happened.count("interrupt") == 1
-        p.session.choose("cancel")
+        p.session.choice.answer("cancel")
 
 
 async def test_no_choice_in_time_means_cancel(autojump_clock):
@@ -201,7 +201,7 @@ async def test_an_unknown_turn_gets_no_keys_but_a_question(autojump_clock):
     async with play(World(turn="unknown")) as p, trio.open_nursery() as nursery:
         await waiting_for_choice(p, nursery, results)
         assert "interrupt" not in p.world.happened
-        p.session.choose("cancel")
+        p.session.choice.answer("cancel")
 
 
 async def test_a_disk_that_is_full_before_the_switch_touches_nothing(autojump_clock):
@@ -257,7 +257,7 @@ async def test_two_switches_at_once(autojump_clock):
         with pytest.raises(Conflict) as caught:
             await to_chat(p)
         assert caught.value.reason == "switching"
-        p.session.choose("cancel")
+        p.session.choice.answer("cancel")
 
 
 async def test_a_client_that_goes_away_does_not_end_the_switch(autojump_clock):

@@ -1,8 +1,11 @@
 """Routes: sessions, records, launch configs."""
 
+from functools import partial
+
 from quart import Blueprint, Response, request
 
-from hybridmux.conversation.hub import info
+from hybridmux.conversation import switch as switching
+from hybridmux.conversation.hub import Hub, info
 from hybridmux.errors import BadRequest
 from hybridmux.faces.http.answers import Answer
 from hybridmux.faces.http.context import Context, command, perform, read_body, respond
@@ -56,7 +59,7 @@ def session_routes(context: Context) -> Blueprint:
         session = hub.hybrid(session_id)
 
         async def work(body: SwitchRequest) -> Answer:
-            result = await hub.switch(session, body)
+            result = await switching.perform(session, body)
             return Answer(204) if result is None else Answer(200, result)
 
         return await command(context, session_id, SwitchRequest, work)
@@ -102,27 +105,31 @@ def record_routes(context: Context) -> Blueprint:
     return routes
 
 
+def _shown(hub: Hub, config: Config) -> LaunchConfig:
+    return LaunchConfig(
+        id=config.id,
+        name=config.name,
+        cmd=config.cmd,
+        cwd=config.cwd,
+        env=dict.fromkeys(config.env, HIDDEN),
+        hybrid=bool(config.hybrid),
+        hybrid_support=hub.registry.support(config.cmd),
+    )
+
+
+def _checked(hub: Hub, body: LaunchConfigBody) -> LaunchConfigBody:
+    support = hub.registry.support(body.cmd)
+    if body.hybrid and not support.supported:
+        raise BadRequest(f"hybrid: this command cannot be a hybrid session ({support.reason})")
+    return body
+
+
 def config_routes(context: Context) -> Blueprint:
     """`/api/launch-configs`."""
     routes = Blueprint("configs", __name__, url_prefix="/api/launch-configs")
     hub = context.hub
 
-    def shown(config: Config) -> LaunchConfig:
-        return LaunchConfig(
-            id=config.id,
-            name=config.name,
-            cmd=config.cmd,
-            cwd=config.cwd,
-            env=dict.fromkeys(config.env, HIDDEN),
-            hybrid=bool(config.hybrid),
-            hybrid_support=hub.registry.support(config.cmd),
-        )
-
-    def checked(body: LaunchConfigBody) -> LaunchConfigBody:
-        support = hub.registry.support(body.cmd)
-        if body.hybrid and not support.supported:
-            raise BadRequest(f"hybrid: this command cannot be a hybrid session ({support.reason})")
-        return body
+    shown, checked = partial(_shown, hub), partial(_checked, hub)
 
     @routes.get("")
     async def list_configs() -> Response:

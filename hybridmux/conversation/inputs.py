@@ -1,0 +1,27 @@
+"""What clients give for a new session: names, sizes, folders; checked."""
+
+from pathlib import Path
+
+from hybridmux.budgets import NAME_CHARS
+from hybridmux.conversation.sizing import clamp
+from hybridmux.errors import BadRequest
+
+
+def clamped(value: int | None, default: int) -> int:
+    """A number of columns or rows within the bounds."""
+    return default if value is None else clamp(value)
+
+
+def checked_name(name: str) -> str:
+    """A name without control characters; raises `BadRequest`."""
+    if len(name) > NAME_CHARS or any(ord(char) < 32 for char in name):
+        raise BadRequest(f"name must have at most {NAME_CHARS} characters and no control characters")
+    return name.strip()
+
+
+def folder(text: str) -> str:
+    """The folder a program starts in; the user's home if none is given. Raises `BadRequest`."""
+    path = Path(text).expanduser() if text else Path.home()
+    if not path.is_absolute() or not path.is_dir():
+        raise BadRequest(f"cwd {text!r} is not a folder (give an absolute path)")
+    return str(path)
