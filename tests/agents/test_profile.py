@@ -40,9 +40,11 @@ async def ready() -> AsyncIterator[Tui]:
 
 
 async def until_turn(agent: Tui, turn: str, seconds: float) -> None:
-    """Waits for that turn state."""
-    with trio.fail_after(seconds):
+    """Waits for that turn state; its failure shows the screen."""
+    with trio.move_on_after(seconds):
         await agent.watch(lambda state: state.turn == turn)
+        return
+    raise AssertionError(f"no {turn} turn in {seconds} s:\n{agent.terminal.screen.text()}")
 
 
 async def until_screen(agent: Tui, text: str) -> None:

@@ -15,11 +15,10 @@ AGENT = AGENTS[os.environ["HYBRIDMUX_SANDBOX"]]
 PROJECT = str(Path.home() / "proj")
 PATIENCE = 90.0
 """Seconds a real agent may take for one step; opencode keeps two cores busy while it starts."""
-CONFIG = f"[budgets]\nstarting = {PATIENCE}\n"
-"""The default is meant for a machine that is not also testing other things."""
-
-CONFIG = "[budgets]\nprecheck = 90.0\nstarting = 90.0\ninterrupting = 20.0\nstopping_step = 15.0\n"
-"""The server's deadlines for a machine that does other work too; on a quiet one none comes near the defaults."""
+CONFIG = (
+    f"[budgets]\nprecheck = {PATIENCE}\nstarting = {PATIENCE}\ninterrupting = 20.0\nstopping_step = 15.0\n"
+)
+"""The defaults are meant for a machine that is not also testing other things."""
 
 
 class Clock:
