@@ -73,6 +73,12 @@ async def test_interrupt_and_quit() -> None:
             pressed = trio.current_time()
             await agent.press(PROFILE.interrupt)
             await until_turn(agent, "idle", SOON)
+        await agent.write(b"a draft")
+        await until_screen(agent, "a draft")
+        await agent.press(PROFILE.interrupt)  # a key too many is no harm
+        await agent.settled()
+        assert agent.state().turn == "idle"
+        assert "a draft" in agent.terminal.screen.text()
         last = await agent.stop(clean=True)
         assert agent.exit_code == 0
         assert PROFILE.farewell(last)
