@@ -91,9 +91,9 @@ def _acp(launch: Launch) -> tuple[str, ...]:
 # keys of an earlier interrupt can end this one's count between its two. Then the screen goes on offering Esc,
 # and we press again as long as it does; an Esc too many does nothing.
 _INTERRUPT = (
-    Press(b"\x1b", pause=0.6, until=_AGAIN),
-    Press(b"\x1b", pause=0.6, until=_CALM),
-    Press(b"\x1b", pause=0.6, until=_CALM, only_if=_RUNNING),
+    Press(b"\x1b", pause=2.0, until=_AGAIN),
+    Press(b"\x1b", pause=1.5, until=_CALM),
+    Press(b"\x1b", pause=1.5, until=_CALM, only_if=_RUNNING),
     Press(b"\x1b", only_if=_RUNNING),
 )
 

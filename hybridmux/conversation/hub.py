@@ -22,7 +22,7 @@ from hybridmux.conversation.sizing import clamp
 from hybridmux.conversation.view import session_info
 from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound
 from hybridmux.proc.mark import ENV, Mark, data_hash, new_run
-from hybridmux.store.configs import Config, ConfigStore
+from hybridmux.store.configs import Config, ConfigStore, check_command
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.sessions import (
     CreateSession,
@@ -182,8 +182,7 @@ class Hub:
     async def _create_shell(
         self, wanted: CreateSession, *, name: str, cmd: list[str], cwd: str, env: dict[str, str]
     ) -> ShellSession:
-        if not cmd or not all(cmd[:1]) or any("\0" in word for word in cmd):
-            raise BadRequest("cmd must name a program")
+        check_command(cmd, env)
         session = ShellSession(
             name=checked_name(name), cmd=cmd, cwd=folder(cwd), env={**self._environ, **env}, bell=self.bell
         )

@@ -132,7 +132,7 @@ async def close(s: HybridSession) -> None:
     s.changed()
     try:
         await s.close_chat()
-        await s.close_tui(clean=True)
+        await s.follow(s.plan.profile.farewell(await s.close_tui(clean=True)))
     except SideFailed:
         await s.drop_sides()
     s.arrive(Step.ENDED)
@@ -150,7 +150,7 @@ async def shut_down(s: HybridSession) -> None:
         return
     clean = s.tui is not None and s.tui.value.state().turn == "idle"
     try:
-        await s.close_tui(clean=clean)
+        await s.follow(s.plan.profile.farewell(await s.close_tui(clean=clean)))
         await s.close_chat()
     except HybridmuxError:
         await s.drop_sides()

@@ -339,7 +339,7 @@ class HybridSession:
 
     async def program_ended(self, code: int) -> None:
         """The TUI ended by itself: the shell stays in the list as exited."""
-        await self.close_tui(clean=False)
+        await self.follow(self.plan.profile.farewell(await self.close_tui(clean=False)))
         await self.end("closed" if code == 0 else "interrupted")
 
     async def _watch_terminal(self, held: Held[TuiSide]) -> None:
@@ -355,7 +355,19 @@ class HybridSession:
             shown = (side.terminal.title, state)
             if state is not None and state.turn != self.tui_turn:
                 self.tui_turn, self.tui_since = state.turn, utc_now()
+            if state is not None and state.stored and self.operations.current is None:
+                await self.follow(state.session_id)
             self.changed()
+
+    async def follow(self, session_id: str | None) -> None:
+        """The terminal says which conversation it has open: the record follows, so that a resume finds it."""
+        if session_id is not None and session_id not in (self.record.agent_session_id, *self.taken()):
+            record = self.record.with_agent_session(session_id)
+            await self.save(
+                best_effort=True,
+                agent_session_id=record.agent_session_id,
+                agent_session_history=record.agent_session_history,
+            )
 
     async def _watch_chat(self, held: Held[ChatSide]) -> None:
         reason = await held.value.ended()

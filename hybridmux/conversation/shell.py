@@ -8,6 +8,7 @@ from hybridmux.budgets import Budgets
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.sizing import Sizing
+from hybridmux.errors import HybridmuxError
 from hybridmux.proc.mark import Mark
 from hybridmux.terminal.terminal import Terminal, open_terminal
 from hybridmux.wire.sessions import SessionInfo
@@ -43,17 +44,24 @@ class ShellSession:
     ) -> None:
         """Starts the program (raises `SpawnFailed`) and stays until the session leaves the list."""
         env = {**self._env, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        cols, rows = size
+        manager = open_terminal(
+            self.cmd, cwd=self.cwd, env=env, mark=mark, cols=cols, rows=rows, budgets=budgets
+        )
+        failure: HybridmuxError | None = None
         async with trio.open_nursery() as nursery:
-            cols, rows = size
-            manager = open_terminal(
-                self.cmd, cwd=self.cwd, env=env, mark=mark, cols=cols, rows=rows, budgets=budgets
-            )
-            self._held = await Held.open(nursery, manager)
-            nursery.start_soon(self._watch, self._held.value)
-            task_status.started()
-            await self.over.wait()
-            await self._held.release()
-            nursery.cancel_scope.cancel()
+            try:
+                self._held = await Held.open(nursery, manager)
+            except HybridmuxError as exc:
+                failure = exc  # raised below, outside of the nursery's group
+            else:
+                nursery.start_soon(self._watch, self._held.value)
+                task_status.started()
+                await self.over.wait()
+                await self._held.release()
+                nursery.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
 
     async def _watch(self, terminal: Terminal) -> None:
         shown: tuple[str, int | None] | None = None

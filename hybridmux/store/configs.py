@@ -26,16 +26,21 @@ class Config:
     hybrid: bool | None = maybe()
 
 
+def check_command(cmd: list[str], env: dict[str, str]) -> None:
+    """Raises `BadRequest` for a command or an environment that no program could be started with."""
+    if not cmd or not cmd[0]:
+        raise BadRequest("cmd must name a program")
+    if any("\0" in word for word in cmd):
+        raise BadRequest("cmd must not hold NUL characters")
+    for key, value in env.items():
+        if not key or "=" in key or "\0" in key + value:
+            raise BadRequest(f"env.{key} is no environment variable")
+
+
 def _checked(body: LaunchConfigBody) -> LaunchConfigBody:
     if not body.name.strip():
         raise BadRequest("name must not be empty")
-    if not body.cmd or not body.cmd[0]:
-        raise BadRequest("cmd must name a program")
-    for key, value in body.env.items():
-        if not key or "=" in key or "\0" in key + value:
-            raise BadRequest(f"env.{key} is no environment variable")
-    if any("\0" in word for word in body.cmd):
-        raise BadRequest("cmd must not hold NUL characters")
+    check_command(body.cmd, body.env)
     return body
 
 

@@ -15,10 +15,8 @@ AGENT = AGENTS[os.environ["HYBRIDMUX_SANDBOX"]]
 PROJECT = str(Path.home() / "proj")
 PATIENCE = 90.0
 """Seconds a real agent may take for one step; opencode keeps two cores busy while it starts."""
-CONFIG = (
-    f"[budgets]\nprecheck = {PATIENCE}\nstarting = {PATIENCE}\ninterrupting = 20.0\nstopping_step = 15.0\n"
-)
-"""The defaults are meant for a machine that is not also testing other things."""
+CONFIG = "[budgets]\nprecheck = 90.0\nstarting = 90.0\ninterrupting = 20.0\nstopping_step = 15.0\n"
+"""Deadlines for a machine that does other work too; on a quiet one none comes near the defaults."""
 
 
 class Clock:

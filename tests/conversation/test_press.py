@@ -78,19 +78,19 @@ async def test_the_second_key_follows_once_the_first_has_shown(autojump_clock: A
 
 async def test_a_reset_between_the_keys_costs_one_more(autojump_clock: Any) -> None:
     terminal = CountingScreen(lag=0.1, resets=(0.15,))
-    assert await interrupted(terminal) == [0.0, 0.1, 0.7]
+    assert await interrupted(terminal) == [0.0, 0.1, 1.6]
     assert terminal.text == IDLE
 
 
 async def test_a_reset_after_both_keys_costs_two_more(autojump_clock: Any) -> None:
     terminal = CountingScreen(lag=0.1, resets=(0.15, 0.25))
-    assert await interrupted(terminal) == [0.0, 0.1, 0.7, 1.3]
+    assert await interrupted(terminal) == [0.0, 0.1, 1.6, 3.1]
     assert terminal.text == IDLE
 
 
 async def test_a_program_that_shows_nothing_gets_four_keys_and_no_more(autojump_clock: Any) -> None:
     terminal = CountingScreen(lag=60)
-    assert await interrupted(terminal) == pytest.approx([0.0, 0.6, 1.2, 1.8])
+    assert await interrupted(terminal) == pytest.approx([0.0, 2.0, 3.5, 5.0])
     assert terminal.text == RUNNING
 
 

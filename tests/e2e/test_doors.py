@@ -150,6 +150,9 @@ BAD_BODIES = [
     ("POST", "/api/sessions", {"cmd": ["ls"], "cols": 1.5}, "cols must be a whole number"),
     ("POST", "/api/sessions", {"cmd": ["ls"], "cols": True}, "cols must be a whole number"),
     ("POST", "/api/sessions", {"cmd": ["ls"], "env": {"A": 1}}, "env.A must be a string"),
+    ("POST", "/api/sessions", {"cmd": ["ls"], "env": {"A=B": "x"}}, "env.A=B"),
+    ("POST", "/api/sessions", {"cmd": ["ls"], "env": {"": "x"}}, "env."),
+    ("POST", "/api/sessions", {"cmd": ["ls"], "env": {"A": "\0"}}, "env.A"),
     ("POST", "/api/sessions", [], "must be an object"),
     ("POST", "/api/launch-configs", {"name": "x", "cmd": ["vim"], "hybrid": True}, "unknown_agent"),
     (
@@ -227,3 +230,26 @@ async def test_a_repeat_gets_the_first_answer_and_runs_nothing(server):
             await chat.until_turns_ended(1)
             assert [text for role, text in chat.messages() if role == "user"] == ["hello"]
             await client.post(path, {**body, "text": "other"}, status=400)
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+async def test_a_program_that_is_not_there_is_502_and_leaves_no_session(server, hybrid):
+    async with server() as running:
+        client = running.client
+        cmd = ["/nonexistent/opencode"] if hybrid else ["/nonexistent/program"]
+        config = await client.post("/api/launch-configs", {"name": "x", "cmd": cmd, "hybrid": hybrid})
+        answer = await client.post("/api/sessions", {"configId": config["id"]}, status=502)
+        assert "/nonexistent/" in answer["error"]
+        assert await client.get("/api/sessions") == []
+        assert await client.get("/api/hybrid-sessions") == []
+
+
+async def test_odd_queries_and_paths_are_no_failure(server):
+    async with server() as running:
+        client = running.client
+        sid = (await client.demo_session("acp"))["id"]
+        for query in ("?seq=%C2%B2&generation=x", "?seq=-1", "?seq=" + "9" * 40, "?generation=%00&seq=1"):
+            async with client.chat(sid, query) as chat:
+                assert chat.snapshot["state"]["side"] == "acp"
+        assert (await client.request("GET", "/assets/" + "a" * 5000))[0] == 404
+        assert "Traceback" not in running.log()

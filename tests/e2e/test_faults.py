@@ -1,5 +1,6 @@
 """A switch whose target fails: the answer, the session afterwards, and nothing left over."""
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -20,11 +21,22 @@ async def spoken_session(client: Client, text: str = "hello one") -> str:
     return session["id"]
 
 
+async def known_agent_session(client: Client, sid: str) -> str:
+    """The agent's id, once the terminal has stated it."""
+    async with client.socket("/ws/events") as ws:
+        with trio.fail_after(5):
+            while True:
+                frame = json.loads(await ws.get_message())
+                for info in [*frame.get("sessions", []), frame.get("session", {})]:
+                    if info.get("id") == sid and info["hybrid"]["agentSessionId"]:
+                        return info["hybrid"]["agentSessionId"]
+
+
 async def assert_alive_in_terminal(client: Client, sid: str, agent_id: str) -> None:
-    """The terminal shows the conversation and takes input."""
+    """The terminal shows the same conversation and takes input."""
     info = await client.get(f"/api/sessions/{sid}")
     assert info["hybrid"]["side"] == "tui"
-    assert info["hybrid"]["agentSessionId"] in (None, agent_id)
+    assert info["hybrid"]["agentSessionId"] == agent_id
     async with client.terminal(sid) as term:
         await term.until_text("echo: hello one")
         await term.type("still here")
@@ -51,13 +63,14 @@ async def test_a_load_that_fails_rolls_back(server, fault, spec, words):
     async with server() as running:
         client = running.client
         sid = await spoken_session(client)
+        agent_id = await known_agent_session(client, sid)
         fault.write_text(spec)
         with pytest.raises(Unexpected) as caught:
             await client.switch(sid, "acp")
         assert caught.value.status == 502
         assert words in caught.value.body["error"]
         fault.write_text("")
-        await assert_alive_in_terminal(client, sid, "")
+        await assert_alive_in_terminal(client, sid, agent_id)
         assert programs(running.data) == []
         assert (await client.switch(sid, "acp"))["side"] == "acp"
         async with client.chat(sid) as chat:
@@ -98,12 +111,13 @@ async def test_noise_is_no_failure(server, fault, spec):
 async def test_an_active_writer_is_occupied_external(server, fault):
     async with server() as running:
         sid = await spoken_session(running.client)
+        agent_id = await known_agent_session(running.client, sid)
         fault.write_text("acp.load:active_writer")
         with pytest.raises(Unexpected) as caught:
             await running.client.switch(sid, "acp")
         assert (caught.value.status, caught.value.body["reason"]) == (409, "occupied_external")
         fault.write_text("")
-        await assert_alive_in_terminal(running.client, sid, "")
+        await assert_alive_in_terminal(running.client, sid, agent_id)
 
 
 async def test_a_missing_connector(server, tmp_path):
@@ -184,6 +198,7 @@ async def test_the_server_stops_with_everything_running_and_the_session_comes_ba
         client = running.client
         one = await spoken_session(client)
         two = await spoken_session(client)
+        await known_agent_session(client, one)
         await client.switch(two, "acp")
         await client.prompt(two, "slow 60")
         assert await running.stop() == 0

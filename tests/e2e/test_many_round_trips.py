@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 import trio
 
 from tests.support.client import Client, marked, serving
@@ -75,6 +76,7 @@ async def settled(client: Client, want: dict[str, int]) -> dict[str, int]:
     return now
 
 
+@pytest.mark.timeout(1200)
 async def test_random_round_trips_lose_and_leak_nothing(tmp_path):
     rng = random.Random(TRIPS)
     temp_before = temp_folders()

@@ -49,6 +49,7 @@ async def server_rss(client: Client) -> int:
     return (await client.metrics())["process_resident_memory_bytes"]
 
 
+@pytest.mark.timeout(180)
 async def test_a_viewer_that_never_reads(server):
     megabytes = 200
     async with server(config="") as running:
@@ -76,6 +77,7 @@ async def test_a_viewer_that_never_reads(server):
             sock.close()
 
 
+@pytest.mark.timeout(120)
 async def test_a_stuck_viewer_does_not_hold_the_stop(server):
     async with server() as running:
         client = running.client

@@ -169,7 +169,7 @@ async def test_shared_daemons_are_left_alone(started, read_line, until):
 
 
 async def test_a_signal_to_all(started, read_line, until):
-    child = await started("trap 'echo got; exit 0' USR1; sleep 1000 & echo; wait; wait")
+    child = await started("trap 'echo got; exit 0' USR1; sleep 1000 & echo; while :; do wait; done")
     family = Family(child)
     await read_line(child)
     await until(lambda: "sleep" in names(family))

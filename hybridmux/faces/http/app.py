@@ -175,6 +175,13 @@ def _found(find: Any, session_id: str) -> Any:
         raise Close(4404, str(exc)) from None
 
 
+def _is_page_file(name: str) -> bool:
+    try:
+        return (PAGE / name).is_file()
+    except (OSError, ValueError):  # no name a file could have
+        return False
+
+
 def _page(app: QuartTrio) -> None:
     async def index() -> Response:
         if not (PAGE / "index.html").is_file():
@@ -189,8 +196,8 @@ def _page(app: QuartTrio) -> None:
 
     @app.get("/<path:name>")
     async def asset(name: str) -> Response:
-        if not (PAGE / name).is_file():
-            raise NotFound(f"there is nothing at /{name}")
+        if not _is_page_file(name):
+            raise NotFound(f"there is nothing at /{name[:200]}")
         response: Response = await send_from_directory(PAGE, name)
         if name.startswith("assets/"):
             response.headers["Cache-Control"] = "public, max-age=31536000, immutable"

@@ -15,6 +15,7 @@ from hybridmux.conversation.hub import Hub, info
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.view import state_frame
 from hybridmux.errors import StoreUnusable
+from hybridmux.faces.http.context import is_number
 from hybridmux.faces.http.viewers import Close, Viewer
 from hybridmux.journal import FellBehind
 from hybridmux.wire.convert import dump
@@ -57,7 +58,7 @@ class ChatViewer:
 
     async def _snapshot(self, generation: str | None, seq: str | None) -> None:
         journal = self._log.journal
-        asked = int(seq) + 1 if seq is not None and seq.isdigit() and len(seq) < 18 else None
+        asked = int(seq) + 1 if seq is not None and is_number(seq) else None
         known = (
             generation == self._log.generation and asked is not None and journal.tail <= asked <= journal.end
         )

@@ -24,6 +24,7 @@ from hybridmux.conversation.hub import Session
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sizing import Size, SizedViewer
 from hybridmux.errors import BadRequest, HybridmuxError
+from hybridmux.faces.http.context import is_number
 from hybridmux.faces.http.viewers import Close, Viewer
 from hybridmux.journal import FellBehind
 from hybridmux.terminal.terminal import Terminal
@@ -200,7 +201,7 @@ async def serve_terminal(session: Session, viewer: Viewer, budgets: Budgets) -> 
     journal = terminal.journal
     start = terminal.safe_start()
     reset = True
-    if epoch == terminal.epoch and offset.isdigit() and journal.tail <= int(offset) <= journal.end:
+    if epoch == terminal.epoch and is_number(offset) and journal.tail <= int(offset) <= journal.end:
         start, reset = int(offset), False
     sized = SizedViewer()
     try:
