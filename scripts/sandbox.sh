@@ -37,7 +37,7 @@ ln -s pts/ptmx "$new/dev/ptmx"
 ln -s /proc/self/fd "$new/dev/fd"
 mount -t proc proc "$new/proc"
 # Last, for they may be below any of the above.
-for path in "$root" "$folder" "$base" "$node"; do [[ $path/ == /usr/* ]] || show "$path"; done
+for path in "$root" "$folder" "$base" "$(realpath "$base")" "$node"; do [[ $path/ == /usr/* ]] || show "$path"; done
 
 cd "$new"
 pivot_root . old

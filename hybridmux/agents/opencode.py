@@ -87,12 +87,14 @@ def _acp(launch: Launch) -> tuple[str, ...]:
     return (launch.program, "acp", *kept)
 
 
-# It wants a second Esc within 5 s, but not in the same read. The first Esc of an earlier turn ends those 5 s
-# for this one too (its timer is never stopped); then the screen goes on asking for Esc, and we press it.
+# It wants a second Esc within 5 s, but not in the same read. The timers of those 5 s are never stopped: the
+# keys of an earlier interrupt can end this one's count between its two. Then the screen goes on offering Esc,
+# and we press again as long as it does; an Esc too many does nothing.
 _INTERRUPT = (
     Press(b"\x1b", pause=2.0, until=_AGAIN),
     Press(b"\x1b", pause=1.5, until=_CALM),
-    Press(b"\x1b", only_if=_AGAIN),
+    Press(b"\x1b", pause=1.5, until=_CALM, only_if=_RUNNING),
+    Press(b"\x1b", only_if=_RUNNING),
 )
 
 PROFILE = Profile(

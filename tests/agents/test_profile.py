@@ -40,9 +40,11 @@ async def ready() -> AsyncIterator[Tui]:
 
 
 async def until_turn(agent: Tui, turn: str, seconds: float) -> None:
-    """Waits for that turn state."""
-    with trio.fail_after(seconds):
+    """Waits for that turn state; its failure shows the screen."""
+    with trio.move_on_after(seconds):
         await agent.watch(lambda state: state.turn == turn)
+        return
+    raise AssertionError(f"no {turn} turn in {seconds} s:\n{agent.terminal.screen.text()}")
 
 
 async def until_screen(agent: Tui, text: str) -> None:
@@ -71,6 +73,12 @@ async def test_interrupt_and_quit() -> None:
             pressed = trio.current_time()
             await agent.press(PROFILE.interrupt)
             await until_turn(agent, "idle", SOON)
+        await agent.write(b"a draft")
+        await until_screen(agent, "a draft")
+        await agent.press(PROFILE.interrupt)  # a key too many is no harm
+        await agent.settled()
+        assert agent.state().turn == "idle"
+        assert "a draft" in agent.terminal.screen.text()
         last = await agent.stop(clean=True)
         assert agent.exit_code == 0
         assert PROFILE.farewell(last)

@@ -16,9 +16,9 @@ RUNNING, AGAIN, IDLE = "esc interrupt  ctrl+p commands", "esc again to interrupt
 
 
 class CountingScreen:
-    """A terminal whose program counts Esc up to two, `lag` seconds late; at `resets` it forgets its count."""
+    """A terminal whose program counts Esc up to two, `lag` seconds late, and forgets them after `resets`."""
 
-    def __init__(self, *, lag: float = 0.1, resets: float = 1e9) -> None:
+    def __init__(self, *, lag: float = 0.1, resets: tuple[float, ...] = ()) -> None:
         self.text, self.changes, self.exit_code = RUNNING, 0, None
         self.screen = SimpleNamespace(text=lambda: self.text)
         self.typed: list[float] = []
@@ -40,12 +40,20 @@ class CountingScreen:
 
     async def run(self) -> None:
         """The program."""
-        async for typed_at in self._keys_due:
-            await trio.sleep_until(typed_at + self._lag)
-            if trio.current_time() >= self._resets:
-                self._count, self._resets = 0, 1e9
-            self._count += 1
-            self.text = AGAIN if self._count == 1 else IDLE
+        async with trio.open_nursery() as nursery:
+            for after in self._resets:
+                nursery.start_soon(self._forget, after)
+            async for typed_at in self._keys_due:
+                await trio.sleep_until(typed_at + self._lag)
+                self._counted(self._count + 1)
+
+    async def _forget(self, after: float) -> None:
+        await trio.sleep(after)
+        self._counted(0)
+
+    def _counted(self, count: int) -> None:
+        if self.text != IDLE:
+            self._count, self.text = count, (RUNNING, AGAIN, IDLE)[count]
             self.changes += 1
             self._lot.unpark_all()
 
@@ -69,14 +77,20 @@ async def test_the_second_key_follows_once_the_first_has_shown(autojump_clock: A
 
 
 async def test_a_reset_between_the_keys_costs_one_more(autojump_clock: Any) -> None:
-    terminal = CountingScreen(lag=0.1, resets=trio.current_time() + 0.15)
+    terminal = CountingScreen(lag=0.1, resets=(0.15,))
     assert await interrupted(terminal) == [0.0, 0.1, 1.6]
     assert terminal.text == IDLE
 
 
-async def test_a_program_that_shows_nothing_gets_no_third_key(autojump_clock: Any) -> None:
+async def test_a_reset_after_both_keys_costs_two_more(autojump_clock: Any) -> None:
+    terminal = CountingScreen(lag=0.1, resets=(0.15, 0.25))
+    assert await interrupted(terminal) == [0.0, 0.1, 1.6, 3.1]
+    assert terminal.text == IDLE
+
+
+async def test_a_program_that_shows_nothing_gets_four_keys_and_no_more(autojump_clock: Any) -> None:
     terminal = CountingScreen(lag=60)
-    assert await interrupted(terminal) == [0.0, 2.0]
+    assert await interrupted(terminal) == pytest.approx([0.0, 2.0, 3.5, 5.0])
     assert terminal.text == RUNNING
 
 
