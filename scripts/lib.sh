@@ -59,7 +59,8 @@ ensure_page() {
     stamped npm hybridmux/web/package-lock.json
   fi
   local sources
-  mapfile -t sources < <(find hybridmux/web -path '*/node_modules' -prune -o -path '*/static' -prune -o -type f -print | sort)
+  # What the page is built from: its sources, its settings, and the wire types.
+  mapfile -t sources < <(find hybridmux/web/{src,public,tools} hybridmux/web/*.{json,ts,html} hybridmux/wire -name '__pycache__' -prune -o -type f -print | sort)
   if [ ! -f hybridmux/web/static/index.html ] || ! fresh page "${sources[@]}"; then
     say "building the page"
     (cd hybridmux/web && npm run --silent build)

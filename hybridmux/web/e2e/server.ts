@@ -24,7 +24,9 @@ export class Server {
     const port = this.link ? new URL(this.link).port : "0";
     const config = join(this.data, "e2e.toml");
     writeFileSync(config, ["[budgets]", ...Object.entries(this.budgets).map(([name, value]) => `${name} = ${value}`)].join("\n"));
-    const child = spawn(program, ["serve", "--config", config, "--port", port, "--data", this.data], { stdio: ["ignore", "pipe", "pipe"] });
+    // The demo agent's store goes with the server's data; the person's own stays as it is.
+    const env = { ...process.env, HYBRIDMUX_DEMO_HOME: join(this.data, "demo") };
+    const child = spawn(program, ["serve", "--config", config, "--port", port, "--data", this.data], { env, stdio: ["ignore", "pipe", "pipe"] });
     this.#child = child;
     createInterface({ input: child.stderr }).on("line", (line) => this.said.push(line));
     for await (const line of createInterface({ input: child.stdout })) {
