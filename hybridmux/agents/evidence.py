@@ -34,6 +34,10 @@ class Rule:
     occupied: bool = False
 
 
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
+
+
 def rule(name: str, where: Where, pattern: str, turn: TurnState, *, also: str | None = None) -> Rule:
     """A rule about the turn; `^` and `$` stand for the ends of lines."""
     return Rule(
@@ -93,10 +97,6 @@ def _state(one: Rule, text: str) -> TuiState:
         source=None if one.turn == "unknown" else _SOURCES[one.where],
         rule=one.name,
     )
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.MULTILINE)
 
 
 def last_id(pattern: str) -> Callable[[str], str | None]:
