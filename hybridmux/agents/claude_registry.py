@@ -1,11 +1,11 @@
 """Claude Code's process registry: which session a running `claude` has open, and who else has it.
 
 Each interactive `claude` keeps `<CLAUDE_CONFIG_DIR or ~/.claude>/sessions/<pid>.json`, and so does the one
-below a connector. The file stays behind after SIGKILL, so nothing in it is believed before it is checked against
-the process table. Next to it lies a secret (`<pid>.<hash>.key`), which is never opened.
+below a connector. The file stays behind after SIGKILL, so nothing in it is believed before it is checked
+against the process table. Next to it lies a secret (`<pid>.<hash>.key`), which is never opened.
 
-Reading a text and judging it is pure; `read_record` and `read_records` are the readers. Paths, pids, start ticks
-and the text itself are for decisions only: they go into no message, record or log.
+Reading a text and judging it is pure; `read_record` and `read_records` are the readers. Paths, pids, start
+ticks and the text itself are for decisions only: they go into no message, record or log.
 """
 
 import json

@@ -50,7 +50,7 @@ RULES = (
     rule("title-asking", "title", r"^\[ [!.] \] Action Required", "asking"),
     rule("title-running", "title", r"^[⠁-⣿] ", "running"),
     rule("dialog", "foot", r"\bPress enter to confirm or esc to cancel\b", "asking"),
-    rule("composer", "foot", r"^\s*›", "unknown"),
+    rule("composer", "foot", r"^\s*\u203a", "unknown"),
 )
 
 # A signal ends it without a word: leave the alternate screen, paste marks, mouse, focus and keyboard modes.
