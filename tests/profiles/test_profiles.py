@@ -18,7 +18,9 @@ HIDDEN = {
     "claudecode": {"--system-prompt-file": "one", "--append-system-prompt-file": "one"},
     "codex": {},
     "omp": {
-        **{"--fork": "one", "--plugin-dir": "one", "--session": "maybe"},
+        "--fork": "one",
+        "--plugin-dir": "one",
+        "--session": "maybe",
         **dict.fromkeys(("--yolo", "-h", "--help", "-v", "--version"), "nothing"),
     },
 }
