@@ -8,13 +8,10 @@ from attrs import evolve, field, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybridmux.agents import claudecode, codex, demo_profile, omp, opencode
 from hybridmux.agents.launch import Launch, Refusal
-from hybridmux.agents.registry import Registry
+from hybridmux.agents.registry import BUILT_IN, PREPARED, Registry
 
-AGENTS = Registry(
-    [opencode.PROFILE, omp.PROFILE, codex.PROFILE, claudecode.PROFILE, demo_profile.PROFILE],
-)
+AGENTS = Registry([*BUILT_IN, *PREPARED])
 ID = "ID"
 
 
@@ -115,7 +112,7 @@ def test_what_a_connector_profile_says_of_its_connector():
     )
     assert supports["codex"].connector.executable == "codex-acp"
     assert supports["omp"].connector is supports["opencode"].connector is None
-    assert supports["omp"].supported_agents == ["OpenCode", "omp", "Codex", "Claude Code", "Demo agent"]
+    assert supports["omp"].supported_agents == ["OpenCode", "omp", "Demo agent", "Codex", "Claude Code"]
 
 
 def test_arguments_of_ours_stand_in_every_start_once():
@@ -124,3 +121,10 @@ def test_arguments_of_ours_stand_in_every_start_once():
     assert launch.resumed([ID]) == ["codex", "resume", "--no-daemon", "-m", "x", ID]
     theirs = AGENTS.read(["codex", "--no-daemon"])
     assert theirs.adding("--no-daemon") == evolve(theirs, added=())
+
+
+def test_an_agent_that_is_not_offered_is_not_known():
+    offered = Registry()
+    assert offered.profiles.keys() == {"opencode", "omp", "demo"}
+    assert offered.read(["codex"]) == Refusal("unknown_agent")
+    assert offered.support(["omp"]).supported_agents == ["OpenCode", "omp", "Demo agent"]

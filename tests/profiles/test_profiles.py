@@ -1,5 +1,6 @@
 """What the profiles of the agents say, against each program's own help and against what was recorded."""
 
+import json
 import re
 from pathlib import Path
 
@@ -198,6 +199,27 @@ def test_other_forms_are_forms(message, schema):
 @pytest.mark.parametrize("profile", [one for one in PROFILES if one.name != "omp"], ids=lambda one: one.name)
 def test_no_other_agent_asks_for_permission_by_a_form(profile):
     assert profile.form_permission("Allow tool: write", SCHEMA) is None
+
+
+def forms(agent):
+    """The forms that recorded connectors sent."""
+    for file in sorted((FIXTURES.parent / "acp" / agent).glob("*.jsonl")):
+        for line in file.read_text().splitlines():
+            message = json.loads(line)["msg"]
+            if message.get("method") == "elicitation/create":
+                yield message["params"]
+
+
+def test_the_forms_that_agents_really_sent():
+    read = [omp.PROFILE.form_permission(one["message"], one["requestedSchema"]) for one in forms("omp")]
+    asked = [one["message"].startswith("Allow tool: ") for one in forms("omp")]
+    assert [form is not None for form in read] == asked
+    assert True in asked
+    assert False in asked
+    for agent in ("codex", "claudecode"):
+        others = list(forms(agent))
+        assert others
+        assert not any(omp.form_permission(one["message"], one["requestedSchema"]) for one in others)
 
 
 # --- farewells ---
