@@ -20,6 +20,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from hybridmux.agents.profile import TurnState
+from hybridmux.proc.table import Entry
 
 RECORD_BYTES = 64 * 1024
 """A record is about 1 KiB."""
@@ -27,6 +28,7 @@ ENTRIES = 4096
 """Names in the folder that are looked at."""
 _NAME = re.compile(r"([1-9]\d{0,9})\.json")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_PROGRAMS = ("claude", "claude.exe")
 _TURNS: Mapping[Any, TurnState] = {"idle": "idle", "busy": "running", "waiting": "asking"}
 
 
@@ -111,6 +113,19 @@ def doubt(record: Record, facts: Facts) -> str | None:
     return next((name for name, holds in checks if not holds), None)
 
 
+def claude_pid(root: int, by_engine: bool, table: Mapping[int, Entry]) -> int | None:
+    """The process that registers: the program we started, or below a node launcher its one `claude`.
+
+    `table`: the process table (`proc.table.entries`). A launcher that has replaced itself has no child; with
+    several children it cannot be told which.
+    """
+    below = [one.pid for one in table.values() if by_engine and one.ppid == root and one.alive]
+    claudes = [pid for pid in below if table[pid].name in _PROGRAMS]
+    if not claudes:
+        return root
+    return claudes[0] if len(claudes) == 1 else None
+
+
 def foreign_writer(
     records: Iterable[Record],
     session_id: str,
@@ -157,6 +172,12 @@ def this_domain() -> str | None:
 def read_record(registry: Path, pid: int) -> Record | None:
     """The record of one process, or None."""
     return _read(registry, f"{pid}.json")
+
+
+def record_of(registry: Path, facts: Facts) -> Record | None:
+    """The record of the process in `facts`, if there is one and every check holds. Reads the file system."""
+    record = read_record(registry, facts.pid)
+    return record if record and doubt(real_cwd(record), facts) is None else None
 
 
 def read_records(registry: Path) -> list[Record] | None:

@@ -91,3 +91,9 @@ def read_breadcrumb(crumbs: Path, tty: str) -> Breadcrumb | None:
 
 def _real(crumb: Breadcrumb) -> Breadcrumb:
     return evolve(crumb, cwd=os.path.realpath(crumb.cwd))
+
+
+def breadcrumb_of(crumbs: Path, tty: str, *, cwd: str, started_at: float) -> Breadcrumb | None:
+    """The breadcrumb of the omp that was started in this terminal, if every check holds (see `doubt`)."""
+    crumb = read_breadcrumb(crumbs, tty)
+    return crumb if crumb and doubt(crumb, cwd=cwd, started_at=started_at) is None else None

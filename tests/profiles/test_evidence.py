@@ -46,9 +46,7 @@ def test_a_recording_at_its_named_moments(recording):
 
 @pytest.mark.parametrize("recording", RECORDINGS)
 def test_a_recording_ends_with_a_farewell_that_names_the_session(recording):
-    shown = film(recording)
-    shown.until(shown.length)
-    session = PROFILES[recording.partition("/")[0]].farewell(shown.text())
+    session = PROFILES[recording.partition("/")[0]].farewell(film(recording).text())
     assert session is not None
     assert len(session) >= 20
     assert PROFILES["opencode"].farewell("nothing of the kind") is None

@@ -162,5 +162,9 @@ def test_the_reader_takes_a_plain_file(tmp_path):
     assert crumb.session_id == ID
     assert crumb.cwd == os.path.realpath(tmp_path)
     assert crumb.written_at > 0
+    known = {"cwd": os.path.realpath(tmp_path), "started_at": crumb.written_at - 1}
+    assert omp_breadcrumb.breadcrumb_of(folder, "/dev/pts/3", **known) == crumb
+    assert omp_breadcrumb.breadcrumb_of(folder, "/dev/pts/3", **{**known, "cwd": "/"}) is None
+    assert omp_breadcrumb.breadcrumb_of(folder, "/dev/pts/9", **known) is None
     assert [omp_breadcrumb.read_breadcrumb(folder, f"/dev/pts/{n}") for n in (4, 5, 6)] == [None] * 3
     assert str(omp_breadcrumb.folder({"HOME": "/h"})) == "/h/.omp/agent/terminal-sessions"

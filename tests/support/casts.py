@@ -43,11 +43,6 @@ class Film:
         self._screen = Screen(self._journal, head["width"], head["height"], self._scanner)
         self._title, self._report = "", None
 
-    @property
-    def length(self) -> float:
-        """Seconds."""
-        return self._events[-1][0]
-
     def until(self, moment: float) -> Look:
         """What is there at a moment; moments only go forward."""
         while self._events and self._events[0][0] <= moment:
@@ -56,12 +51,14 @@ class Film:
 
     def frames(self, step: float) -> Iterator[tuple[float, Look]]:
         """A look every `step` seconds."""
-        length = self.length
+        length = self._events[-1][0]
         for number in range(1, int(length / step) + 1):
             yield number * step, self.until(number * step)
 
     def text(self) -> str:
-        """All output so far, with its control sequences."""
+        """All output, with its control sequences."""
+        while self._events:
+            self._show(self._events.pop(0)[1])
         return self._journal.read(self._journal.tail, self._journal.end).decode("utf-8", "replace")
 
     def _show(self, data: bytes) -> None:
