@@ -105,6 +105,7 @@ class ScriptedTui:
         self.bell = Bell()
         self.code: int | None = None
         self.stop_key_at = -1.0
+        self.report = None
         self.terminal = SimpleNamespace(
             title="",
             cols=80,
@@ -192,6 +193,7 @@ class ScriptedChat:
         self.abilities = Abilities(load=True, resume=world.can_resume)
         self.sink = lambda _: None
         self.asker = None
+        self.report = None
         self.gone = trio.Event()
         self.finish_turn = trio.Event()
 
