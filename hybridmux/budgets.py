@@ -102,8 +102,8 @@ ASK_BYTES = 256 * KIB
 """Of its output; one that prints more is ended, and has given no answer."""
 ANSWERS = 64
 ANSWER_SECONDS = 600.0
-"""How many answers are remembered, and how long: a version manager's file stays as it is when the version behind
-it changes."""
+"""How many answers are remembered, and how long: a version manager's file stays as it is when the version
+behind it changes."""
 ERROR_CHARS = 200
 """Of its last words."""
 SHEBANG_BYTES = 256

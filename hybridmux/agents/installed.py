@@ -13,7 +13,7 @@ from hybridmux.acp.messages import InitializeResult
 from hybridmux.agents.asking import Answer, ask, surroundings
 from hybridmux.agents.launch import Launch, base
 from hybridmux.agents.profile import Profile
-from hybridmux.agents.programs import SCRIPT, interpreter, locate, package_of
+from hybridmux.agents.programs import SCRIPT, interpreter, locate, package_of, readable
 from hybridmux.agents.shared_server import apart
 from hybridmux.agents.versions import Engine, older, outdated, read_version
 from hybridmux.proc.spawn import SpawnFailed

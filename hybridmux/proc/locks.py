@@ -1,4 +1,4 @@
-"""Who holds a file's lock, and who listens on a port, as `/proc` tells. Snapshots, for people and decisions."""
+"""Who holds a file's lock, and who listens on a port, as `/proc` tells: snapshots."""
 
 import os
 import re
