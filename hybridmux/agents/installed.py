@@ -104,10 +104,14 @@ async def engine_found(
     problem = ""
     if engine and version and older(version, engine.minimum):
         problem = (
-            f"{profile.title} needs {engine.title} {engine.minimum} or newer, but {found} is {version}; "
-            f"{engine.install}"
+            f"{_name(profile, part)} needs {engine.title} {engine.minimum} or newer, "
+            f"but {found} is {version}; {engine.install}"
         )
     return EngineFound(engine=engine, word=word, path=found, version=version, problem=problem or None)
+
+
+def _name(profile: Profile, part: Part) -> str:
+    return profile.connector.executable if part == "connector" and profile.connector else profile.title
 
 
 def _named(profile: Profile, env: Env, cwd: str) -> Obstacle | None:

@@ -123,7 +123,7 @@ def _lines(agents: "list[AgentReport]", data: "list[Finding]", server: "list[Fin
 def _agent(agent: "AgentReport") -> Iterator[str]:
     mark, state = "ok", "works"
     if agent.wrong:
-        mark, state = "!!", "does not work"
+        mark, state = "!!", "something is wrong"
     elif agent.missing:
         mark, state = "--", "not installed"
     elif agent.terminal_only:

@@ -50,7 +50,10 @@ def _folder(folder: Path, info: os.stat_result) -> Finding:
 
 
 def _token(folder: Path) -> Finding:
-    if not os.path.lexists(folder / TOKEN_FILE):
+    path = folder / TOKEN_FILE
+    if not path.exists():  # asked for, it would be made
+        if path.is_symlink():
+            return Finding("wrong", f"token file {path} is a link to nowhere; remove it")
         return Finding("note", "there is no token yet; the first start makes it")
     try:
         token(folder)
