@@ -41,8 +41,8 @@ def doctor(programs, tmp_path):
     return run
 
 
-async def inventory(programs, *profiles):
-    found = await take_inventory(profiles or PROFILES, programs.env, "/", seconds=0.5)
+async def inventory(programs, *profiles, seconds=20):
+    found = await take_inventory(profiles or PROFILES, programs.env, "/", seconds=seconds)
     return {one.name: one for one in found}
 
 
@@ -100,14 +100,15 @@ async def test_without_its_connector_an_agent_is_for_the_terminal(programs):
     [
         ("exec /bin/sleep 1000", "notes", "opencode did not answer within 0.5 s"),
         ("echo hello", "notes", "opencode --version names no version that could be read"),
-        ("while :; do echo 012345678901234567890123456789 1.2; done", "notes", "opencode "),
+        ("while :; do echo 012345678901234567890123456789 1.2; done", "notes", "opencode prints without end"),
         ("echo no libc >&2; exit 1", "wrong", "opencode ended with exit code 1: no libc"),
         ("echo 1.0.0", "notes", "opencode 1.0.0 is older than the 1.18.33"),
     ],
 )
 async def test_a_program_that_is_not_as_it_should_be(programs, body, level, words):
     programs.add("opencode", body)
-    found = (await inventory(programs, opencode.PROFILE))["opencode"]
+    seconds = 0.5 if "sleep" in body else 20
+    found = (await inventory(programs, opencode.PROFILE, seconds=seconds))["opencode"]
     (text,) = getattr(found, level)
     assert text.startswith(words)
     assert len(found.wrong + found.notes) == 1
@@ -117,7 +118,7 @@ async def test_a_program_that_is_not_as_it_should_be(programs, body, level, word
 async def test_a_version_that_was_not_told_in_time_is_read_from_the_package(programs):
     programs.add("node", "exec /bin/sleep 1000")
     programs.npm("opencode-ai", "1.18.40", "opencode")
-    found = (await inventory(programs, opencode.PROFILE))["opencode"]
+    found = (await inventory(programs, opencode.PROFILE, seconds=0.5))["opencode"]
     assert found.programs[0].version == "1.18.40"
 
 
