@@ -19,7 +19,7 @@ from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.shell import ShellSession
 from hybridmux.conversation.sides import Plan, Sides
 from hybridmux.conversation.view import session_info
-from hybridmux.errors import BadRequest, Conflict, NotFound
+from hybridmux.errors import BadRequest, Conflict, NotFound, ServerStopping
 from hybridmux.proc.mark import ENV
 from hybridmux.store.configs import Config, ConfigStore, check_command
 from hybridmux.store.records import Record, RecordStore
@@ -132,7 +132,7 @@ class Hub:
         if (wanted.config_id is None) == (wanted.cmd is None):
             raise BadRequest("give either configId or cmd")
         if self.closing:
-            raise Conflict("the server is stopping")
+            raise ServerStopping
         if wanted.config_id is None:
             if wanted.start_side is not None:
                 raise BadRequest("startSide is for hybrid launch configs")
@@ -240,8 +240,8 @@ class Hub:
         """Brings a closed or interrupted session back under its own id."""
         record = self.record(record_id)
         old = self._sessions.get(record_id)
-        if record_id in self._busy:
-            raise Conflict("the session is being resumed or removed", "switching")
+        if record_id in self._busy or (isinstance(old, HybridSession) and old.operations.current):
+            raise Conflict("the session is being switched, resumed or removed", "switching")
         if record.state == "active":
             raise Conflict("the session is active already")
         try:

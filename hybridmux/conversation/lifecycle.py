@@ -15,7 +15,7 @@ from hybridmux.conversation.phases import Position, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import OccupiedElsewhere, SessionUnknown, SideFailed, Summary
 from hybridmux.conversation.switch import interrupt
-from hybridmux.errors import AgentFailed, Conflict, HybridmuxError
+from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
 from hybridmux.wire.types import Place
 
 
@@ -67,7 +67,7 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
         s.arrive(Step.ENDED)
         if isinstance(exc, OccupiedElsewhere):
             raise Conflict(str(exc), "occupied_external") from exc
-        if isinstance(exc, Conflict):
+        if isinstance(exc, Conflict | StoreUnusable):
             raise
         raise AgentFailed(f"the session could not be resumed: {cause(exc)}") from exc
     s.arrive(Step(place))

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import trio
 
-from hybridmux.errors import Conflict, HybridmuxError
+from hybridmux.errors import Conflict, HybridmuxError, ServerStopping
 
 T = TypeVar("T")
 
 
-class Stopping(HybridmuxError):
+class Stopping(ServerStopping):
     """The server is being stopped; the operation did not finish."""
 
     status = 503
@@ -52,7 +52,7 @@ class Operations:
                 self.current, self._scope = None, None
                 self._idle.set()
                 if not outcome:
-                    outcome.append(Stopping("the server is stopping"))
+                    outcome.append(Stopping())
                 done.set()
 
         nursery.start_soon(task)
