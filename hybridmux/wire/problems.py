@@ -1,4 +1,4 @@
-"""The wire types of the table in `hybridmux/problems.py`, one for each row, and the table as documentation."""
+"""The wire types of the table in `hybridmux/problems.py`, one a row, and the table as documentation."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
