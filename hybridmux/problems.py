@@ -119,9 +119,11 @@ PROBLEMS: tuple[Problem, ...] = (
         then="Remove some first.",
     ),
     Problem(
-        status=409, name="ActiveProblem",
-        when="The session to be resumed or removed is active.",
-        then="Use it as it is; to remove its record, close it first.",
+        status=409, name="ConflictProblem",
+        when="The session to be resumed or removed is active; or the folder of the session to be moved or "
+        "resumed is not there any more.",
+        then="An active session: use it as it is; to remove its record, close it first. A missing folder: "
+        "put it back.",
     ),
     Problem(
         status=502, name="AgentFailedProblem",

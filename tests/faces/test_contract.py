@@ -64,7 +64,7 @@ def test_every_request_body_and_every_refusal_is_some_routes():
 def test_bodies_and_answers(operations):
     switch = operations["post", "/api/sessions/{sessionId}/switch"]
     assert switch["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/SwitchRequest")
-    assert switch["responses"].keys() == set(
+    assert " ".join(sorted(switch["responses"])) == "200 204 400 401 403 404 409 413 415 502 503"
         ["200", "204", "400", "401", "403", "404", "409", "413", "415", "502", "503"]
     )
     assert operations["get", "/healthz"]["security"] == []

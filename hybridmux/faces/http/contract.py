@@ -44,7 +44,7 @@ class Described:
     """A second success, without a body."""
     query: tuple[str, ...] = ()
     conflicts: str = ""
-    """The 409 reasons; `active` is the one without a reason."""
+    """The 409 reasons; `plain` is the one without a reason."""
     agent: bool = False
     """May be 502."""
     store: bool = False
@@ -56,7 +56,7 @@ class Described:
 
     def problems(self) -> dict[int, list[type]]:
         """The wire types of the refusals, by status."""
-        rows = [find(409, None if word == "active" else word) for word in self.conflicts.split()]
+        rows = [find(409, None if word == "plain" else word) for word in self.conflicts.split()]
         rows += [find(502, None)] * self.agent + [find(503, None)] * self.store
         rows += [find(503, "server_stopping")] * self.runs
         return {s: [BODIES[row] for row in rows if row.status == s] for s in sorted({r.status for r in rows})}
@@ -91,16 +91,18 @@ ROUTES: dict[str, Described] = {
         does="Another name.", takes=RenameSession, gives=SessionInfo, store=True, runs=True
     ),
     "sessions.close": Described(
-        does="Ends it and takes it off the list.", status=204, conflicts="switching", runs=True
+        does="Ends it and takes it off the list.", status=204, conflicts="switching", agent=True, store=True,
+        runs=True,
     ),
     "sessions.switch": Described(
         does="Moves it to the other side (200), or answers a switch that waits for a choice (204).",
         takes=SwitchRequest, gives=SwitchResult, also=204, agent=True, store=True, runs=True,
-        conflicts=f"{_MOVING} not_eligible connector_missing session_ambiguous occupied_external answered",
+        conflicts=f"plain {_MOVING} not_eligible connector_missing session_ambiguous occupied_external "
+        "answered",
     ),
     "sessions.resume": Described(
         does="Brings a closed or interrupted session back.", takes=ResumeRequest, gives=SessionInfo,
-        conflicts="active switching config_missing session_missing not_eligible connector_missing "
+        conflicts="plain switching config_missing session_missing not_eligible connector_missing "
         "occupied_external", agent=True, store=True, runs=True,
     ),
     "chat.prompt": _command(
@@ -114,7 +116,7 @@ ROUTES: dict[str, Described] = {
     "chat.send_now": _command("Cancels the turn and sends this message.", conflicts="sent"),
     "chat.unpause": _command("Goes on with a paused queue."),
     "chat.clear": _command("Empties the queue."),
-    "chat.config": _command("Sets an option of the agent.", chat.ConfigBody, "connector_missing", agent=True),
+    "chat.config": _command("Sets an option of the agent.", chat.ConfigBody, "plain connector_missing", agent=True),
     "chat.permission_mode": Described(
         does="Who answers permission requests.", takes=chat.PermissionModeBody, status=204,
         conflicts="switching", store=True, runs=True,
@@ -126,7 +128,7 @@ ROUTES: dict[str, Described] = {
     "records.get": Described(does="One record.", gives=HybridRecord, store=True),
     "records.remove": Described(
         does="Forgets a session; the agent's store is not touched.", status=204,
-        conflicts="active switching", store=True, runs=True,
+        conflicts="plain switching", store=True, runs=True,
     ),
     "configs.list_configs": _config("All launch configs.", gives=list[LaunchConfig]),
     "configs.add": _config("A new launch config.", takes=LaunchConfigBody, status=201, runs=True),
