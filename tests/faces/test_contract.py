@@ -65,8 +65,6 @@ def test_bodies_and_answers(operations):
     switch = operations["post", "/api/sessions/{sessionId}/switch"]
     assert switch["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/SwitchRequest")
     assert " ".join(sorted(switch["responses"])) == "200 204 400 401 403 404 409 413 415 502 503"
-        ["200", "204", "400", "401", "403", "404", "409", "413", "415", "502", "503"]
-    )
     assert operations["get", "/healthz"]["security"] == []
     assert "401" not in operations["get", "/healthz"]["responses"]
     assert "101" in operations["get", "/ws/s/{sessionId}/chat"]["responses"]
