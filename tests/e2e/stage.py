@@ -34,7 +34,8 @@ class Stage:
     operations: dict[str, tuple[str, str, Json]] = field(factory=dict)
     """operationId → method, path, operation: from the server's own document."""
     earlier: tuple[int, Any] | None = None
-    """An answer that came while the scene was set."""
+    """The answer of the switch that a scene has started, once it is there."""
+    answered: trio.Event = field(factory=trio.Event)
 
     @property
     def client(self) -> Client:
@@ -60,8 +61,8 @@ class Stage:
         ):
             body = {"clientRequestId": request_id(), **(body or {})}
         status, headers, data = await self.client.request(method, path, body)
-        assert headers["content-type"] == "application/json"
-        return status, json.loads(data)
+        assert not data or headers["content-type"] == "application/json"
+        return status, json.loads(data) if data else None
 
     async def config(self, *cmd: str, cwd: str = "") -> str:
         """A hybrid launch config's id."""
@@ -131,6 +132,7 @@ async def asking(stage: Stage) -> AsyncIterator[Names]:
 
         async def switch() -> None:
             stage.earlier = await stage.ask("sessions.switch", (sid,), {"to": "acp"})
+            stage.answered.set()
 
         nursery.start_soon(switch)
         async with stage.client.chat(sid) as chat:
@@ -146,8 +148,7 @@ async def stopping(stage: Stage) -> AsyncIterator[Names]:
     async with asking(stage) as names:
         stage.server.process.terminate()
         with trio.fail_after(5):
-            while stage.earlier is None:
-                await trio.sleep(0.01)
+            await stage.answered.wait()
         yield names
 
 
@@ -181,9 +182,8 @@ async def lonely(stage: Stage) -> AsyncIterator[Names]:
     """An agent without its connector."""
     program = stage.program("hybridmux-demo-lonely", f'exec {DEMO} "$@"')
     config = await stage.config(program, "tui")
-    yield {
-        "config": config, "terminal": await stage.talk(config), "record": await stage.closed(await stage.talk(config))
-    }  # fmt: skip
+    terminal, record = await stage.talk(config), await stage.closed(await stage.talk(config))
+    yield {"config": config, "terminal": terminal, "record": record}
 
 
 @asynccontextmanager
@@ -224,15 +224,14 @@ async def full_queue(stage: Stage) -> AsyncIterator[Names]:
 
 @asynccontextmanager
 async def offered(stage: Stage) -> AsyncIterator[Names]:
-    """The launch config that is there from the start; nothing else is needed of the configs' file."""
-    (config,) = await stage.client.get("/api/launch-configs")
-    yield {"config": config["id"], "record": "r0"}
+    """A launch config to start from."""
+    yield {"config": await stage.config(str(DEMO), "tui")}
 
 
 @asynccontextmanager
 async def nothing(stage: Stage) -> AsyncIterator[Names]:
-    """The file of the launch configs cannot be read: there is nothing to ask for."""
-    yield {"record": "r0"}
+    """The file of the launch configs cannot be read: there is nothing to start from."""
+    yield {}
 
 
 @asynccontextmanager

@@ -20,6 +20,7 @@ from tests.e2e.stage import LAST_WORDS, Names, Scene, Stage
 from tests.support.client import Client
 
 CHAT, TUI = {"to": "acp"}, {"to": "tui"}
+START_CHAT = {"configId": "{config}", "startSide": "acp"}
 MESSAGE = {"text": "hi", "mode": "auto"}
 RECORDS, CONFIGS = "hybrid-sessions.json", "launch-configs.json"
 
@@ -92,7 +93,7 @@ RESTING = (
 ENDED = (
     Row("sessions.resume", "folderless", {}, "folder .*gone is not there"),
     Row("sessions.resume", "configless", {}, "launch config is gone", 409, "config_missing"),
-    Row("sessions.resume", "forgotten", {}, "does not have that conversation", 409, "session_missing", choices=4),
+    Row("sessions.resume", "forgotten", {}, "does not have that", 409, "session_missing", choices=4),
     Row("sessions.resume", "forgotten", {"side": "acp"}, "does not have", 409, "session_missing", choices=4),
     Row("sessions.resume", "sound", {"agentSessionId": "{open}"}, "another session", 409, "not_eligible",
         "occupied"),
@@ -102,7 +103,7 @@ ENDED = (
 LONELY = tuple(
     Row(operation, at, body, "Demo ACP is not installed; install it with: npm", 409, "connector_missing")
     for operation, at, body in (
-        ("sessions.create", "", {"configId": "{config}", "startSide": "acp"}),
+        ("sessions.create", "", START_CHAT),
         ("sessions.switch", "terminal", CHAT),
         ("sessions.resume", "record", {"side": "acp"}),
     )
@@ -115,18 +116,17 @@ TALKING = (
         fault="acp.load:active_writer"),
     failed("sessions.switch", "terminal", CHAT, "acp.load:exit", f"^loading: .*71.*{LAST_WORDS}"),
     failed("sessions.switch", "terminal", CHAT, "acp.load:error", "^loading: .*demo fault at load"),
-    failed("sessions.switch", "terminal", CHAT, "acp.load:hang", "^loading: .*(no|not) .*1.5 s"),
+    failed("sessions.switch", "terminal", CHAT, "acp.load:hang", "^loading: .*nothing for 1.5 s"),
     failed("sessions.switch", "terminal", CHAT, "acp.initialize:error", "cannot be started: .*at initialize"),
     failed("sessions.switch", "terminal", CHAT, "acp.list:exit", f"cannot be started: .*71.*{LAST_WORDS}"),
     failed("sessions.switch", "chat", TUI, "tui.start:error", "^starting: .*exit code 1.*fault at start"),
     failed("sessions.switch", "chat", TUI, "tui.start:exit", "^starting: .*exit code 71"),
     failed("sessions.switch", "chat", TUI, "tui.load:other", "^loading: .*another conversation .demo_"),
-    failed("sessions.resume", "record", {"side": "acp"}, "acp.load:error", "loading: .*demo fault at load"),
-    failed("sessions.resume", "record", {"side": "acp"}, "acp.load:exit", f"loading: .*71.*{LAST_WORDS}"),
-    failed("sessions.resume", "record", {}, "tui.start:error", "starting: .*exit code 1.*fault at start"),
-    failed("sessions.create", "", {"configId": "{config}", "startSide": "acp"}, "acp.new:exit",
-           f"71.*{LAST_WORDS}"),
-    failed("sessions.create", "", {"configId": "{config}", "startSide": "acp"}, "acp.new:error", "fault at new"),
+    failed("sessions.resume", "record", {"side": "acp"}, "acp.load:error", "not be resumed: .*fault at load"),
+    failed("sessions.resume", "record", {"side": "acp"}, "acp.load:exit", f"resumed: .*71.*{LAST_WORDS}"),
+    failed("sessions.resume", "record", {}, "tui.start:error", "resumed: .*exit code 1.*fault at start"),
+    failed("sessions.create", "", START_CHAT, "acp.new:exit", f"71.*{LAST_WORDS}"),
+    failed("sessions.create", "", START_CHAT, "acp.new:error", "fault at new"),
 )  # fmt: skip
 UNWRITABLE = tuple(
     unusable(operation, at, body, says=f"{RECORDS} cannot be written: .+")
@@ -158,7 +158,7 @@ NO_RECORDS = (
     unusable("records.remove", "r0"),
     unusable("sessions.resume", "r0", {}),
     unusable("sessions.create", "", {"configId": "{config}"}),
-    unusable("sessions.create", "", {"configId": "{config}", "startSide": "acp"}),
+    unusable("sessions.create", "", START_CHAT),
 )
 CONFIG = {"name": "x", "cmd": ["cat"]}
 NO_CONFIGS = (
@@ -172,7 +172,7 @@ NO_CONFIGS = (
 )
 FULL = (
     Row("sessions.create", "", {"configId": "{config}"}, "200 records", 409, "limit"),
-    Row("sessions.create", "", {"configId": "{config}", "startSide": "acp"}, "200 records", 409, "limit"),
+    Row("sessions.create", "", START_CHAT, "200 records", 409, "limit"),
 )
 FULL_QUEUE = (Row("chat.prompt", "chat", MESSAGE, "100 messages", 409, "limit"),)
 

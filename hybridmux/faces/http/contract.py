@@ -116,7 +116,9 @@ ROUTES: dict[str, Described] = {
     "chat.send_now": _command("Cancels the turn and sends this message.", conflicts="sent"),
     "chat.unpause": _command("Goes on with a paused queue."),
     "chat.clear": _command("Empties the queue."),
-    "chat.config": _command("Sets an option of the agent.", chat.ConfigBody, "plain connector_missing", agent=True),
+    "chat.config": _command(
+        "Sets an option of the agent.", chat.ConfigBody, "plain connector_missing", agent=True
+    ),
     "chat.permission_mode": Described(
         does="Who answers permission requests.", takes=chat.PermissionModeBody, status=204,
         conflicts="switching", store=True, runs=True,
