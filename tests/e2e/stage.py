@@ -4,6 +4,8 @@ A scene is an async context manager over a `Stage`; it yields the names that row
 """
 
 import json
+import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -16,7 +18,7 @@ from attrs import define, field
 from hybridmux.budgets import QUEUE_ITEMS, RECORDS
 from hybridmux.store.records import Record
 from hybridmux.wire.convert import write
-from tests.support.client import Client, Server, request_id
+from tests.support.client import Client, Server, marked, request_id
 
 DEMO = Path(sys.executable).parent / "hybridmux-demo"
 LAST_WORDS = "model provider: quota exceeded"
@@ -144,12 +146,14 @@ async def asking(stage: Stage) -> AsyncIterator[Names]:
 
 @asynccontextmanager
 async def stopping(stage: Stage) -> AsyncIterator[Names]:
-    """The server is asked to stop while a switch runs, and waits for a program that ends by SIGKILL only."""
+    """The server is asked to stop while a switch runs, and waits for a program that heeds SIGKILL only."""
     async with asking(stage) as names:
         stage.server.process.terminate()
-        with trio.fail_after(5):
+        with trio.fail_after(10):
             await stage.answered.wait()
         yield names
+        for line in marked(stage.server.data):  # enough: the server need not wait any longer
+            os.kill(int(line.split()[0]), signal.SIGKILL)
 
 
 @asynccontextmanager

@@ -9,13 +9,14 @@ import re
 from typing import Any
 
 import pytest
-from attrs import frozen
+from attrs import field, frozen
 
 from hybridmux.errors import HybridmuxError
 from hybridmux.problems import ELIGIBILITY, PROBLEMS, UNBUILT, find
 from hybridmux.wire.convert import read
 from hybridmux.wire.problems import BODIES
 from tests.e2e import stage as scenes
+from tests.e2e.conftest import SHORT
 from tests.e2e.stage import LAST_WORDS, Names, Scene, Stage
 from tests.support.client import Client
 
@@ -176,26 +177,35 @@ FULL = (
 )
 FULL_QUEUE = (Row("chat.prompt", "chat", MESSAGE, "100 messages", 409, "limit"),)
 
-Files = dict[str, bytes]
-TABLE: dict[str, tuple[Scene, tuple[Row, ...], Files]] = {
-    "resting": (scenes.resting, RESTING, {}),
-    "moving": (scenes.asking, MOVING, {}),
-    "stopping": (scenes.stopping, STOPPING, {}),
-    "ended": (scenes.ended, ENDED, {}),
-    "lonely": (scenes.lonely, LONELY, {}),
-    "ambiguous": (scenes.ambiguous, AMBIGUOUS, {}),
-    "agent": (scenes.talking, TALKING, {}),
-    "full queue": (scenes.full_queue, FULL_QUEUE, {}),
-    "full": (scenes.offered, FULL, {RECORDS: scenes.FULL}),
-    "unwritable": (scenes.unwritable, UNWRITABLE, {}),
-    "corrupt records": (scenes.offered, NO_RECORDS, {RECORDS: b'{"version": 1, "records": [{'}),
-    "newer records": (scenes.offered, NO_RECORDS, {RECORDS: scenes.records(1, version=2)}),
-    "corrupt configs": (scenes.nothing, NO_CONFIGS, {CONFIGS: b"\x00\xff", RECORDS: scenes.records(1)}),
-    "newer configs": (
-        scenes.nothing,
-        NO_CONFIGS,
-        {CONFIGS: b'{"version": 3, "configs": []}', RECORDS: scenes.records(1)},
-    ),
+
+@frozen
+class Case:
+    """A server, a scene on it, and what is refused there one after the other."""
+
+    scene: Scene
+    rows: tuple[Row, ...]
+    files: dict[str, bytes] = field(factory=dict)
+    """Store files that are there before the server starts, and as they were when it has ended."""
+    config: str = SHORT
+
+
+PATIENT = SHORT.replace("stopping_step = 2.0", "stopping_step = 30.0")
+NEWER = b'{"version": 3, "configs": []}'
+TABLE = {
+    "resting": Case(scenes.resting, RESTING),
+    "moving": Case(scenes.asking, MOVING),
+    "stopping": Case(scenes.stopping, STOPPING, config=PATIENT),
+    "ended": Case(scenes.ended, ENDED),
+    "lonely": Case(scenes.lonely, LONELY),
+    "ambiguous": Case(scenes.ambiguous, AMBIGUOUS),
+    "agent": Case(scenes.talking, TALKING),
+    "full queue": Case(scenes.full_queue, FULL_QUEUE),
+    "full": Case(scenes.offered, FULL, {RECORDS: scenes.FULL}),
+    "unwritable": Case(scenes.unwritable, UNWRITABLE),
+    "corrupt records": Case(scenes.offered, NO_RECORDS, {RECORDS: b'{"version": 1, "records": [{'}),
+    "newer records": Case(scenes.offered, NO_RECORDS, {RECORDS: scenes.records(1, version=2)}),
+    "corrupt configs": Case(scenes.nothing, NO_CONFIGS, {CONFIGS: b"\x00\xff", RECORDS: scenes.records(1)}),
+    "newer configs": Case(scenes.nothing, NO_CONFIGS, {CONFIGS: NEWER, RECORDS: scenes.records(1)}),
 }
 
 
@@ -268,35 +278,38 @@ async def assert_ordinary_terminal(client: Client) -> None:
     await client.delete(f"/api/sessions/{sid}")
 
 
+async def assert_refused(stage: Stage, row: Row, names: Names) -> None:
+    """Makes a row's request and compares its answer."""
+    status, body = await refused(stage, row, names)
+    try:
+        assert status == row.status
+        assert_is(row, body, stage.server.data)
+        assert row.earlier or f"/{find(row.status, row.reason).name}'" in described(stage, row)
+    except AssertionError as wrong:
+        wrong.add_note(f"{row}\nanswered {status} {body}")
+        raise
+
+
 @pytest.mark.parametrize("name", TABLE)
 async def test_refusals(server, tmp_path, fault, name):
-    scene, rows, files = TABLE[name]
+    case = TABLE[name]
     (tmp_path / "data").mkdir(mode=0o700)
-    for file, data in files.items():
+    for file, data in case.files.items():
         (tmp_path / "data" / file).write_bytes(data)
-    async with server() as running:
+    async with server(config=case.config) as running:
         stage = Stage(running, tmp_path, fault)
         await stage.read_contract()
-        async with scene(stage) as names:
-            for row in rows:
-                status, body = await refused(stage, row, names)
-                try:
-                    assert status == row.status
-                    assert_is(row, body, running.data)
-                    if not row.earlier:
-                        assert f"/{find(row.status, row.reason).name}'" in described(stage, row)
-                except AssertionError as wrong:
-                    wrong.add_note(f"{row}\nanswered {status} {body}")
-                    raise
-        if any(row.path for row in rows):
+        async with case.scene(stage) as names:
+            for row in case.rows:
+                await assert_refused(stage, row, names)
+        if any(row.path for row in case.rows):
             await assert_ordinary_terminal(running.client)
         assert "Traceback" not in running.log()
-    for row in rows:
-        if row.path in files:
-            assert (tmp_path / "data" / row.path).read_bytes() == files[row.path]
+    for file in {row.path for row in case.rows} & case.files.keys():
+        assert (tmp_path / "data" / file).read_bytes() == case.files[file]
 
 
 def test_every_row_of_the_table_is_provoked():
-    rows = [row for _, rows, _ in TABLE.values() for row in rows]
+    rows = [row for case in TABLE.values() for row in case.rows]
     assert {(row.status, row.reason) for row in rows} == {(each.status, each.reason) for each in PROBLEMS}
     assert {row.word for row in rows if row.word} == ELIGIBILITY.keys() - UNBUILT.keys()
