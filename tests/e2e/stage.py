@@ -127,9 +127,9 @@ async def resting(stage: Stage) -> AsyncIterator[Names]:
 
 
 @asynccontextmanager
-async def asking(stage: Stage) -> AsyncIterator[Names]:
+async def asking(stage: Stage, config: str | None = None) -> AsyncIterator[Names]:
     """A switch that waits for a choice: its turn takes no interrupt."""
-    sid = await stage.talk(text="hang hard")
+    sid = await stage.talk(config, "hang")
     async with trio.open_nursery() as nursery:
 
         async def switch() -> None:
@@ -147,7 +147,9 @@ async def asking(stage: Stage) -> AsyncIterator[Names]:
 @asynccontextmanager
 async def stopping(stage: Stage) -> AsyncIterator[Names]:
     """The server is asked to stop while a switch runs, and waits for a program that heeds SIGKILL only."""
-    async with asking(stage) as names:
+    stubborn = f'[ "$1" = acp ] && exec {DEMO} acp\ntrap "" HUP TERM\n{DEMO} "$@"\nsleep 60'
+    config = await stage.config(stage.program("hybridmux-demo", stubborn), "tui")
+    async with asking(stage, config) as names:
         stage.server.process.terminate()
         with trio.fail_after(10):
             await stage.answered.wait()
