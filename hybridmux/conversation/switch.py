@@ -79,7 +79,6 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
             s.log.mark("switched")
             if unsent:
                 s.log.say(*unsent)
-    s.turns.go_on()
     return SwitchResult(side="acp", unsupported=list(s.plan.launch.unsupported))
 
 
