@@ -73,10 +73,14 @@ class Client:
                 await stream.send_all(whole)
                 return await _answer(conn, stream)
 
+    async def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """A request's status, whatever it is, and its JSON."""
+        got, _, data = await self.request(method, path, body)
+        return got, _json(data)
+
     async def call(self, method: str, path: str, body: Any = None, *, status: int | None = None) -> Any:
         """A request whose JSON answer is returned; raises `Unexpected` (any 2xx is fine by default)."""
-        got, _, data = await self.request(method, path, body)
-        value = _json(data)
+        got, value = await self.ask(method, path, body)
         if got != status if status is not None else not 200 <= got < 300:
             raise Unexpected(got, value, f"{method} {path}")
         return value

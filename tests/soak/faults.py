@@ -1,0 +1,45 @@
+"""What the demo agent may do wrong in a soak; pure. `docs/demo-agent.md` explains the words."""
+
+from random import Random
+
+ANYWHERE = "exit hang error slow=0.4 garbage halfline closed fork stderr"
+WIRE = f"{ANYWHERE} unknownid bigline=2"
+MENU = {
+    "acp.start": ANYWHERE,
+    "acp.initialize": WIRE,
+    "acp.list": WIRE,
+    "acp.load": f"{WIRE} die=1 die=4 active_writer missing lag=1",
+    "acp.prompt": f"{WIRE} auth",
+    "acp.interrupt": "hang",
+    "acp.quit": "exit hang hang=hard slow=0.4 fork",
+    "tui.start": f"{ANYWHERE} hang=hard",
+    "tui.load": f"{ANYWHERE} other active_writer missing",
+    "tui.prompt": "exit hang error slow=0.4 fork auth",
+    "tui.interrupt": "hang",
+    "tui.quit": "exit hang hang=hard fork slow=0.4",
+}
+MENDING: frozenset[str] = frozenset({"lag"})
+"""Faults (by the word before `=`) whose handling is known to be wrong yet; empty this to have them too."""
+BOTH = 0.2
+"""How often the side that a switch comes from breaks too, so that a roll-back fails."""
+
+
+def menu(side: str) -> list[str]:
+    """Every fault of one side."""
+    return [
+        f"{place}:{name}"
+        for place, names in MENU.items()
+        if place.startswith(f"{side}.")
+        for name in names.split()
+        if name.partition("=")[0] not in MENDING
+    ]
+
+
+def roll(rng: Random, side: str) -> str:
+    """The content of the fault file for a start of `side`."""
+    places = [place for place in MENU if place.startswith(f"{side}.")]
+    place = rng.choice(places)  # by moment first: `load` has more words than `quit`
+    found = [rng.choice([one for one in menu(side) if one.startswith(f"{place}:")])]
+    if rng.random() < BOTH:
+        found.append(rng.choice(menu("tui" if side == "acp" else "acp")))
+    return ",".join(found)
