@@ -4,14 +4,7 @@ from typing import Any
 
 PLACES = ("tui", "acp")
 SWITCH_REASONS = {"switching", "wrong_side", "not_eligible", "connector_missing", "occupied_external"}
-RESUME_REASONS = {
-    "switching",
-    "session_missing",
-    "not_eligible",
-    "connector_missing",
-    "occupied_external",
-    None,
-}
+RESUME_REASONS = {"session_missing", "not_eligible", "connector_missing", "occupied_external"}
 ELIGIBILITY = {"no_session_id", "not_listed", "occupied", "checking"}
 
 

@@ -2,8 +2,9 @@
 
 from tests.soak import contract
 from tests.soak.contract import must
-from tests.soak.subject import SOON, Subject
+from tests.soak.subject import SOON, Subject, ended_info
 from tests.soak.turns import calm, under_way
+from tests.support.client import TerminalView
 from tests.support.talk import until_info
 
 
@@ -31,12 +32,11 @@ async def _kill_terminal(s: Subject) -> None:
     before = await under_way(s)
     for one in s.processes("tui"):
         one.kill()
-    ended = await until_info(s.client, s.sid, lambda i: i["hybrid"]["state"] != "active" and i, SOON)
+    ended = await until_info(s.client, s.sid, ended_info, SOON)
     s.tell(f"terminal killed, {before.what}: {ended['hybrid']['state']}")
     # A broken one may have ended in peace before.
-    must(
-        ended["hybrid"]["state"] == "interrupted" or s.tainted, f"its terminal was killed: {ended['hybrid']}"
-    )
+    state = ended["hybrid"]["state"]
+    must(state == "interrupted" or s.tainted, f"its terminal was killed: {state}")
     before.settle(s, killed=True)
     await s.settle()
 
@@ -64,7 +64,6 @@ async def wrong_side(s: Subject) -> None:
     """Requests that do not fit are refused with the right word and change nothing."""
     s.figures.operations["wrong side"] += 1
     s.tell("requests that do not fit")
-    reason = None if s.side == "tui" else "answered"
     if s.side == "tui":
         contract.refused(
             *await s.ask("POST", "/chat/prompts", {"text": "no", "mode": "auto"}), "wrong_side", "prompt"
@@ -72,9 +71,9 @@ async def wrong_side(s: Subject) -> None:
         contract.refused(*await s.ask("POST", "/chat/cancel"), "wrong_side", "cancel")
         contract.refused(*await s.ask("POST", "/chat/queue/clear"), "wrong_side", "clear")
     else:
-        async with s.client.socket(f"/ws/s/{s.sid}") as ws:
-            closed = await _close_code(ws)
-        must(closed == 4409, f"a terminal viewer on the chat side: {closed}")
+        async with s.client.socket(f"/ws/s/{s.sid}") as ws, TerminalView(ws).reading() as viewer:
+            code, _ = await viewer.until_closed(SOON)
+        must(code == 4409, f"a terminal viewer on the chat side: {code}")
     contract.refused(*await s.ask("POST", "/switch", {"choice": "force"}), "answered", "choice")
     contract.refused(*await s.ask("POST", "/resume"), None, "resume of an active session")
     contract.refused(

@@ -119,13 +119,9 @@ class Subject:
             return None
         must(status == 200, f"{status} {info}")
         # A terminal that was killed, or broke, ends its session a moment later.
-        doomed = killed or self.tainted
-        if doomed and info["hybrid"] | {"side": "tui", "state": "active"} == info["hybrid"]:
-            if not self.processes("tui"):
-                ended = await until_info(
-                    self.client, self.sid, lambda i: i["hybrid"]["state"] != "active" and i, SOON
-                )
-                return dict(ended)
+        alive = info["hybrid"]["side"] == "tui" and info["hybrid"]["state"] == "active"
+        if (killed or self.tainted) and alive and not self.processes("tui"):
+            info = await until_info(self.client, self.sid, ended_info, SOON)
         return dict(info)
 
     async def come_back(self) -> None:
@@ -158,8 +154,7 @@ class Subject:
 
     async def _resume(self, side: str) -> str:
         self.figures.operations["resume"] += 1
-        outcome = contract.resumed(*await self.ask("POST", "/resume", {"side": side}), side)
-        return outcome
+        return contract.resumed(*await self.ask("POST", "/resume", {"side": side}), side)
 
     # --- what must hold ---
 
@@ -186,6 +181,11 @@ class Subject:
         """The agent's own store."""
         home = self.server.home
         self.compare("store", await trio.to_thread.run_sync(stored_texts, home, self.agent))
+
+
+def ended_info(info: dict[str, Any]) -> dict[str, Any] | None:
+    """A session's info once it is not active any more."""
+    return info if info["hybrid"]["state"] != "active" else None
 
 
 @asynccontextmanager

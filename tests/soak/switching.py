@@ -56,9 +56,7 @@ async def switch(s: Subject) -> None:
     before = await under_way(s)
     s.no_fault()
     fault = s.roll(to, 0.4)
-    manner = s.rng.choices(
-        [_plain, _leaving, _twice, _killing], weights=[20, 3, 2, 2 if s.with_faults else 0]
-    )[0]
+    manner = s.rng.choices(MANNERS, weights=[20, 3, 2, 2 if s.with_faults else 0])[0]
     questions = Questions(s)
     started = trio.current_time()
     async with meanwhile(_ask_if_running(questions, before)):
@@ -174,3 +172,6 @@ async def _killing(s: Subject, body: dict[str, str]) -> Answer:
 
     async with meanwhile(killer):
         return await s.ask("POST", "/switch", body)
+
+
+MANNERS = (_plain, _leaving, _twice, _killing)
