@@ -20,6 +20,8 @@ MENU = {
 }
 MENDING: frozenset[str] = frozenset({"lag"})
 """Faults (by the word before `=`) whose handling is known to be wrong yet; empty this to have them too."""
+EARLY_AFTER_A_KILL = False
+"""Whether a switch may come while a message still waits for a new connector: such a message is lost yet."""
 BOTH = 0.2
 """How often the side that a switch comes from breaks too, so that a roll-back fails."""
 
@@ -33,6 +35,11 @@ def menu(side: str) -> list[str]:
         for name in names.split()
         if name.partition("=")[0] not in MENDING
     ]
+
+
+def lasting(fault: str) -> bool:
+    """Whether a process that has started all the same will break a turn later on."""
+    return "prompt:" in fault
 
 
 def roll(rng: Random, side: str) -> str:

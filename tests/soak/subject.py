@@ -25,7 +25,7 @@ SOON = 10.0
 
 @define(eq=False)
 class Subject:
-    """A session, its fault file and its ledger. `tainted`: a process of it may have started with a fault."""
+    """A session, its fault file and its ledger. `tainted`: one of its processes may break a turn."""
 
     server: Server
     figures: Figures
@@ -38,6 +38,8 @@ class Subject:
     agent: str = ""
     side: str = "tui"
     tainted: bool = False
+    bereft: bool = False
+    """Its connector was killed and the next message starts another one."""
     restless: bool = False
     """A turn runs in the terminal that may never end."""
 
@@ -134,7 +136,7 @@ class Subject:
         outcome = await self._resume(side) if fault else "not tried"
         self.no_fault()
         self.tell(f"resume to {side} [{fault}]: {outcome}")
-        self.tainted = outcome == "resumed"
+        self.tainted = outcome == "resumed" and faults.lasting(fault)
         if outcome != "resumed":
             again = await self.client.get(f"/api/hybrid-sessions/{self.sid}")
             must(again["state"] == record["state"], f"a failed resume left {again}, it was {record}")

@@ -7,6 +7,7 @@ from attrs import define
 
 from tests.soak import contract
 from tests.soak.contract import Breach, must
+from tests.soak.faults import lasting
 from tests.soak.subject import LONGEST, Subject, meanwhile
 from tests.soak.turns import UnderWay, under_way
 from tests.support.client import request_id
@@ -71,8 +72,8 @@ async def switch(s: Subject) -> None:
     if status == 200:
         _take_draft(s, body)
     before.settle(s, killed=killed or questions.forced or outcome == "stayed")
-    s.restless = outcome == "stayed"
-    s.tainted = bool(fault) or (s.tainted and outcome != "moved")
+    s.restless, s.bereft = outcome == "stayed", s.bereft and outcome != "moved"
+    s.tainted = lasting(fault) or (s.tainted and outcome != "moved")
     await s.settle(killed=killed)
     if s.restless and s.side == "tui":
         await _insist(s)

@@ -6,6 +6,7 @@ import trio
 from attrs import define, field
 
 from tests.soak.contract import must
+from tests.soak.faults import EARLY_AFTER_A_KILL
 from tests.soak.subject import SOON, Subject
 from tests.support.client import ChatView, TerminalView
 
@@ -84,6 +85,7 @@ async def _turn_in_chat(s: Subject) -> None:
         before = len(chat.of("turn.end"))
         await prompt(s, text)
         stop = await _turn_ends(s, chat, before + 1)
+    s.bereft = False
     s.tell(f"turn in the chat: {text}: {stop}")
     if not s.tainted:
         must(stop == ("error" if "fail" in shape else "end_turn"), f"a sound agent's turn ended: {stop}")
@@ -180,10 +182,12 @@ async def _in_terminal(s: Subject) -> UnderWay:
 
 async def _slow_in_chat(s: Subject) -> UnderWay:
     text = SLOW.format(s.ledger.fresh())
+    bereft, s.bereft = s.bereft, False
     async with s.chat() as chat:
         answers = len(chat.of("message.append"))
         await prompt(s, text)
-        if s.rng.random() < 0.5 and not s.tainted:  # else: as early as can be
+        early = s.rng.random() < 0.5 and (EARLY_AFTER_A_KILL or not bereft)
+        if not early and not s.tainted:
             await chat.until(lambda v: len(v.of("message.append")) > answers + 1)
     for _ in range(s.rng.choice([0, 0, 1, 2])):
         await prompt(s, s.ledger.fresh())
