@@ -72,10 +72,11 @@ async def switch(s: Subject) -> None:
     if status == 200:
         _take_draft(s, body)
     before.settle(s, killed=killed or questions.forced or outcome == "stayed")
-    s.restless, s.bereft = outcome == "stayed", s.bereft and outcome != "moved"
+    s.restless = to == "acp" and outcome != "moved" and before.runs
+    s.bereft = s.bereft and outcome != "moved"
     s.tainted = lasting(fault) or (s.tainted and outcome != "moved")
     await s.settle(killed=killed)
-    if s.restless and s.side == "tui":
+    if outcome == "stayed":
         await _insist(s)
 
 

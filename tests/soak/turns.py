@@ -23,6 +23,11 @@ class UnderWay:
     running: list[str] = field(factory=list)
     sound: bool = True
 
+    @property
+    def runs(self) -> bool:
+        """Whether a turn does."""
+        return bool(self.running) or self.what == "restless"
+
     def settle(self, s: Subject, *, killed: bool) -> None:
         """The turn was ended in an orderly way (the agent has its message), or by a kill."""
         if self.sound and not killed:
