@@ -12,6 +12,7 @@ from attrs import define, field
 from tests.support.client import Client, Server
 from tests.support.promises import Promise, Promises
 from tests.support.talk import say_in_chat, say_in_terminal
+from tests.support.views import SocketClosed
 
 MOST = 6
 """Records of one client; more are closed and removed."""
@@ -24,6 +25,7 @@ class ServerGone(Exception):
 
 GONE = (
     ServerGone,
+    SocketClosed,
     OSError,
     trio.BrokenResourceError,
     h11.RemoteProtocolError,

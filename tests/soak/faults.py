@@ -2,18 +2,20 @@
 
 from random import Random
 
-ANYWHERE = "exit hang error slow=0.4 garbage halfline closed fork stderr"
-WIRE = f"{ANYWHERE} unknownid bigline=2"
+TERMINAL = "exit hang error slow=0.4 garbage halfline closed fork"
+PROCESS = f"{TERMINAL} stderr"
+WIRE = f"{PROCESS} unknownid bigline=2"
 MENU = {
-    "acp.start": ANYWHERE,
+    "acp.start": PROCESS,
     "acp.initialize": WIRE,
     "acp.list": WIRE,
     "acp.load": f"{WIRE} die=1 die=4 active_writer missing lag=1",
     "acp.prompt": f"{WIRE} auth",
     "acp.interrupt": "hang",
     "acp.quit": "exit hang hang=hard slow=0.4 fork",
-    "tui.start": f"{ANYWHERE} hang=hard",
-    "tui.load": f"{ANYWHERE} other active_writer missing",
+    # No `stderr`: a terminal shows it, and the screen of our client would be busy with 5 MB for seconds.
+    "tui.start": f"{TERMINAL} hang=hard",
+    "tui.load": f"{TERMINAL} other active_writer missing",
     "tui.prompt": "exit hang error slow=0.4 fork auth",
     "tui.interrupt": "hang",
     "tui.quit": "exit hang hang=hard fork slow=0.4",

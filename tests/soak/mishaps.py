@@ -3,7 +3,7 @@
 from tests.soak import contract
 from tests.soak.contract import must
 from tests.soak.subject import SOON, Subject, ended_info
-from tests.soak.turns import calm, under_way
+from tests.soak.turns import UnderWay, calm, under_way
 from tests.support.client import TerminalView
 from tests.support.talk import until_info
 
@@ -12,6 +12,8 @@ async def close_and_resume(s: Subject) -> None:
     """Closed as a person does, perhaps in a turn, and brought back."""
     s.figures.operations["close"] += 1
     before = await under_way(s)
+    if before is None:
+        return
     status, body = await s.client.ask("DELETE", f"/api/sessions/{s.sid}")
     s.tell(f"close, {before.what}: {status}")
     must(status == 204, f"close: {status} {body}")
@@ -30,6 +32,8 @@ async def kill_side(s: Subject) -> None:
 
 async def _kill_terminal(s: Subject) -> None:
     before = await under_way(s)
+    if before is None:
+        return
     for one in s.processes("tui"):
         one.kill()
     ended = await until_info(s.client, s.sid, ended_info, SOON)
@@ -43,7 +47,7 @@ async def _kill_terminal(s: Subject) -> None:
 
 async def _kill_connector(s: Subject) -> None:
     """The running turn ends in an error, and the next message starts another connector."""
-    before = await under_way(s)
+    before = await under_way(s) or UnderWay()
     async with s.chat() as chat:
         told = len([e for e in chat.of("notice") if e["code"] == "agent_gone"])
         alive = s.processes("acp")

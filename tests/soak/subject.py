@@ -102,10 +102,14 @@ class Subject:
         self.ledger.kept(text)
         self.agent = await known_agent_session(self.client, self.sid)
 
-    async def settle(self, *, killed: bool = False) -> None:
-        """After an operation: it is on a side, or has ended and comes back; what was said is there."""
+    async def settle(self, *, killed: bool = False) -> bool:
+        """After an operation: it is on a side, or has ended and comes back; what was said is there.
+
+        True if it had ended.
+        """
         info = await self._info(killed=killed)
-        if info is None or info["hybrid"]["state"] != "active":
+        ended = info is None or info["hybrid"]["state"] != "active"
+        if ended:
             await self.come_back()
             info = await self._info(killed=False)
         must(info is not None and info["hybrid"]["state"] == "active", f"it is gone: {info}")
@@ -114,6 +118,7 @@ class Subject:
         must(info["hybrid"]["agentSessionId"] == self.agent, f"not {self.agent}: {info['hybrid']}")
         if self.side == "acp":
             await self.verify_chat()
+        return ended
 
     async def _info(self, *, killed: bool) -> dict[str, Any] | None:
         status, info = await self.client.ask("GET", f"/api/sessions/{self.sid}")

@@ -55,6 +55,8 @@ async def switch(s: Subject) -> None:
     """To the other side, with whatever happens on the way; then the session is looked at."""
     to = "acp" if s.side == "tui" else "tui"
     before = await under_way(s)
+    if before is None:
+        return
     s.no_fault()
     fault = s.roll(to, 0.4)
     manner = s.rng.choices(MANNERS, weights=[20, 3, 2, 2 if s.with_faults else 0])[0]

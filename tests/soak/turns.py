@@ -153,8 +153,15 @@ async def drain(s: Subject) -> None:
 # --- what is under way ---
 
 
-async def under_way(s: Subject) -> UnderWay:
-    """Something that runs, waits or was typed; often nothing."""
+async def under_way(s: Subject) -> UnderWay | None:
+    """Something that runs, waits or was typed; often nothing. None: the session broke and has come back."""
+    before = await _begun(s)
+    if s.tainted and s.side == "tui" and await s.settle():
+        return None
+    return before
+
+
+async def _begun(s: Subject) -> UnderWay:
     if s.restless or s.ledger.waiting or s.rng.random() < 0.45:
         return UnderWay("restless" if s.restless else "idle")
     if s.side == "tui":
