@@ -116,7 +116,9 @@ class Busy:
         promise.widen(**after, **({"activity": also} if also and "activity" not in after else {}))
         if also:
             promise.widen(activity=also)
+        promise.story.append(f"{method} {path.rpartition('/')[2]} {after}")
         status, answer = await self._ask(method, path, body)
+        promise.story.append(f"{status}")
         if status // 100 == 2:
             promise.settle(**after)
             return answer
@@ -211,8 +213,10 @@ class Busy:
             if chat.closed:
                 raise ServerGone
             self.at.settle(activity="turn")
+            self.at.story.append("a turn")
             if self.rng.random() < 0.5:
                 await trio.sleep(0.2)
             self.at.widen(activity="idle")
             await self._ask("POST", f"{path}/cancel", self._command())
             await chat.until(lambda v: v.closed or len(v.of("turn.end")) > ends)
+            self.at.story.append("its end")

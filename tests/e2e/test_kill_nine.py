@@ -18,6 +18,8 @@ KILLS = int(os.environ.get("HYBRIDMUX_KILLS", "30"))
 CLIENTS = 3
 WITHIN = 0.6
 """Seconds after the first session has proved that it answers."""
+ROUND = 60.0
+"""Seconds."""
 CONFIG = "[budgets]\nstopping_step = 1.0\n"
 VERSION = 1
 
@@ -56,16 +58,19 @@ async def one_round(server: Server, clients: list[Busy], rng: Random) -> str:
     promises.now_certain(records)
     for client in clients:
         client.mine |= {each["id"] for each in records if each["configId"] == client.config_id}
-    ready = trio.Event()
+    ready, dying = trio.Event(), trio.Event()
     async with trio.open_nursery() as nursery:
         for client in clients:
-            nursery.start_soon(busy, client, ready if client.number == 0 else None)
+            nursery.start_soon(busy, client, dying, ready if client.number == 0 else None)
         await ready.wait()
         await trio.sleep(rng.uniform(0, WITHIN))
-        return await kill(server, rng)
+        dying.set()
+        how = await kill(server, rng)
+        nursery.cancel_scope.cancel()  # what is unanswered now may or may not have happened
+    return how
 
 
-async def busy(client: Busy, ready: trio.Event | None) -> None:
+async def busy(client: Busy, dying: trio.Event, ready: trio.Event | None) -> None:
     """Works until the server is gone; the first client proves that its session answers."""
     try:
         await client.begin()
@@ -74,7 +79,8 @@ async def busy(client: Busy, ready: trio.Event | None) -> None:
             ready.set()
         await client.work()
     except* GONE:
-        pass
+        if not dying.is_set():
+            raise
 
 
 def stored(data: Path) -> list[dict]:
@@ -97,7 +103,8 @@ async def test_killed_at_any_moment_it_keeps_what_it_acknowledged(tmp_path):
                 client.server = server
                 if not number:
                     await client.configure()
-            how = await one_round(server, clients, rng)
+            with trio.fail_after(ROUND):
+                how = await one_round(server, clients, rng)
         wrong = promises.broken_by(stored(server.data))
         assert wrong == [], f"round {number}, killed: {how}"
         if how == "server":

@@ -4,6 +4,7 @@ Each field of a record has a set of values that it may have: one while nothing i
 moment a change is asked for until it is answered.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -19,6 +20,8 @@ class Promise:
 
     id: str
     may: dict[str, set[Any]]
+    story: deque[str] = field(factory=lambda: deque(maxlen=12))
+    """The last requests, for a failure."""
 
     def widen(self, **values: Any) -> None:
         """These are possible too from now on."""
@@ -77,7 +80,7 @@ class Promises:
         for key, promise in self.known.items():
             shown = there.get(key, {"exists": False})
             wrong += [
-                f"{key}: {name} is {value!r}, possible are {promise.may[name]}"
+                f"{key}: {name} is {value!r}, possible are {promise.may[name]}; {list(promise.story)}"
                 for name, value in shown.items()
                 # What was under way matters to an interrupted session only.
                 if value not in promise.may[name] and not (name == "activity" and shown["state"] == "closed")
@@ -90,5 +93,6 @@ class Promises:
         for key, shown in there.items():
             promise = self.known.get(key) or self.created(key, shown["name"], shown["side"])
             promise.settle(**shown)
+            promise.story.append(f"there after a start: {shown}")
         self.known = {key: promise for key, promise in self.known.items() if key in there}
         self.hoped.clear()
