@@ -85,6 +85,9 @@ class Busy:
 
     async def prove(self) -> None:
         """The session at hand answers."""
+        assert self.at is not None
+        if self.side == "acp":
+            self.at.widen(activity="turn")  # its end is on disk a moment after it is to be seen
         say = say_in_terminal if self.side == "tui" else say_in_chat
         await say(self.client, self.sid, self._fresh("proof"))
 
@@ -94,7 +97,7 @@ class Busy:
             self.rename: 4,
             self.switch: 5,
             self.switch_that_hangs: 2,
-            self.run_a_turn: 2,
+            self.run_a_turn: 3,
             self.close_and_resume: 3,
             self.create: 2,
             self.retire: 1,
@@ -215,7 +218,7 @@ class Busy:
             self.at.settle(activity="turn")
             self.at.story.append("a turn")
             if self.rng.random() < 0.5:
-                await trio.sleep(0.2)
+                await trio.sleep_forever()  # until the server is gone
             self.at.widen(activity="idle")
             await self._ask("POST", f"{path}/cancel", self._command())
             await chat.until(lambda v: v.closed or len(v.of("turn.end")) > ends)
