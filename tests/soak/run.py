@@ -1,7 +1,6 @@
 """A whole soak: a server, its sessions side by side, and the last look at what is left."""
 
 import os
-import tomllib
 from pathlib import Path
 from random import Random
 
@@ -163,12 +162,6 @@ async def _look_for_leaks(
         figures.leaked["processes"] += len(s.processes()) - 1
         await s.client.delete(f"/api/sessions/{s.sid}")
     figures.leaked["processes"] += len(marked(server.data))
-
-
-def longest(config: str = CONFIG) -> float:
-    """Every deadline of one operation together, in seconds."""
-    budgets = tomllib.loads(config)["budgets"]
-    return float(sum(budgets.values())) + 4 * budgets["stopping_step"]
 
 
 def fresh_seed() -> int:

@@ -18,7 +18,7 @@ from tests.support.leaks import Marked, processes
 from tests.support.talk import known_agent_session, say_in_terminal, stored_texts, until_info
 
 LONGEST = 60.0
-"""Seconds: longer than every deadline of one operation together; see `run.CONFIG`."""
+"""Seconds: longer than all deadlines of `run.CONFIG` together."""
 SOON = 10.0
 """Seconds for what follows from an event by itself."""
 

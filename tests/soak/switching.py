@@ -7,7 +7,7 @@ from attrs import define
 
 from tests.soak import contract
 from tests.soak.contract import Breach, must
-from tests.soak.faults import lasting
+from tests.soak.faults import KILL_FROM, lasting
 from tests.soak.subject import LONGEST, Subject, meanwhile
 from tests.soak.turns import UnderWay, under_way
 from tests.support.client import request_id
@@ -166,7 +166,7 @@ async def _twice(s: Subject, body: dict[str, str]) -> Answer:
 
 async def _killing(s: Subject, body: dict[str, str]) -> Answer:
     """One of its processes is killed meanwhile."""
-    delay = s.rng.uniform(0, KILL_WITHIN)
+    delay = s.rng.uniform(KILL_FROM, KILL_WITHIN)
 
     async def killer() -> None:
         await trio.sleep(delay)
