@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the session starts these tasks
 
 def tui_opened(s: "HybridSession", held: Held[TuiSide]) -> None:
     """A terminal side has started: a new stay begins."""
-    s.stay = Stay(utc_now())
+    s.stay = Stay(utc_now(), counts=s.plan.profile.identity == "report")
     s.nursery.start_soon(tui_end, s, held)
     s.nursery.start_soon(terminal, s, held)
 
@@ -59,7 +59,6 @@ async def _exited(s: "HybridSession", code: int) -> None:
 async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
     """Follows the title and, where the agent states them, the turn and the conversation."""
     side, seen = held.value, -1
-    counted = s.plan.profile.identity == "report"  # elsewhere a command may look like a turn
     shown: Any = None
     began = trio.current_time()
     while s.sides.tui is held and side.exit_code is None:
@@ -69,8 +68,7 @@ async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
             continue
         shown = (side.terminal.title, state)
         turn = s.stay.turn
-        stopped = side.stop_key_at >= began or not counted
-        s.stay.see(state, interrupted=stopped, now=utc_now(), clock=time.time())
+        s.stay.see(state, interrupted=side.stop_key_at >= began, now=utc_now(), clock=time.time())
         if state.stored and s.operations.current is None:
             await s.follow(state.session_id)
         s.changed()
