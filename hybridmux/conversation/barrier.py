@@ -115,9 +115,7 @@ def judge(known: Known, replay: Heard) -> Verdict:
     new = _new(replay.firm[after:], known.heard.loose)
     if new < known.later + known.unfinished:
         return "behind" if new < known.later else "late"
-    if not known.later and not all(
-        any(_same(one, text) for text in replay.firm) for one in known.heard.hoped
-    ):
+    if not known.later and _lacks(replay.firm, known.heard.hoped):
         return "late"
     is_whole_replay = len(replay.firm) < HEARD_TEXTS
     return "changed" if lost and is_whole_replay else "whole"
@@ -143,6 +141,10 @@ def _place(firm: Sequence[str], replay: Sequence[str]) -> tuple[int | None, bool
 def _same(ours: str, theirs: str) -> bool:
     """Agents may wrap a message in words of their own; a short one would be found anywhere."""
     return ours == theirs or (len(ours) >= WRAPPED_CHARS and ours in theirs)
+
+
+def _lacks(replay: Sequence[str], texts: Sequence[str]) -> bool:
+    return not all(any(_same(one, text) for text in replay) for one in texts)
 
 
 def _new(texts: Sequence[str], loose: Sequence[str]) -> int:

@@ -49,6 +49,10 @@ def heard(firm: str, *, loose: str = "", fresh: bool = False) -> Heard:
         (Known(heard=heard("a", loose="b")), "a", "whole"),
         (Known(heard=heard("a", loose="b"), later=1), "a b", "behind"),
         (Known(heard=heard("a", loose="b"), later=1), "a b c", "whole"),
+        # cancelled in the chat
+        (Known(heard=Heard(firm=["a"], loose=["b"], hoped=["b"])), "a", "late"),
+        (Known(heard=Heard(firm=["a"], loose=["b"], hoped=["b"])), "a b", "whole"),
+        (Known(heard=Heard(firm=["a"], loose=["b"], hoped=["b"]), later=1), "a c", "whole"),
         # interrupted in the terminal
         (Known(heard=heard("a"), unfinished=1), "a", "late"),
         (Known(heard=heard("a"), unfinished=1), "a b", "whole"),
