@@ -94,6 +94,21 @@ STDERR_TAIL = 64
 STDERR_LINE = 2000
 LIST_PAGES = 100
 
+# Questions to installed programs (`--version`, `--help`).
+ASK_SECONDS = 5.0
+ASK_STEP = 1.0
+"""Seconds for each step of ending one that does not end by itself."""
+ASK_BYTES = 256 * KIB
+"""Of its output; one that prints more is ended, and has given no answer."""
+ANSWERS = 64
+ANSWER_SECONDS = 600.0
+"""How many answers are remembered, and how long: a version manager's file stays as it is when the version
+behind it changes."""
+ERROR_CHARS = 200
+"""Of its last words."""
+SHEBANG_BYTES = 256
+PACKAGE_BYTES = 256 * KIB
+
 # Chat.
 TEXT_FIELD = 256 * KIB
 """One text field, and all text of one message; more is cut and marked `truncated`."""
