@@ -6,7 +6,6 @@ over scripted sides on the mock clock; what depends on real programs runs over a
 
 import random
 import re
-import shutil
 from functools import partial
 
 import pytest
@@ -22,7 +21,7 @@ from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import SessionUnknown, SideFailed
 from hybridmux.errors import AgentFailed, Conflict
 from tests.conversation.scripted import ID, Play, World, play
-from tests.reports.agents import agent_session, say_in_chat, say_in_terminal, spoken, wiretap
+from tests.reports.agents import Wiretap, agent_session, say_in_chat, say_in_terminal, spoken, wiretap
 from tests.reports.rows import unaccounted
 from tests.support.bench import missing, switch_times
 from tests.support.client import Client, Unexpected, marked
@@ -148,23 +147,24 @@ async def test_a3_a_real_terminal_without_a_message(server):
             await term.until_text("echo: hello")
 
 
-@pytest.mark.parametrize("form", ["with spaces", "link", "plain/", "link/", "./plain/../plain", "UPPER"])
-async def test_a4_the_form_of_the_folder_does_not_matter(server, tmp_path, form):
+async def test_a4_the_form_of_the_folder_does_not_matter(server, tmp_path):
     """Taking back started a new session on systems whose paths have several forms."""
     for name in ("with spaces", "plain", "UPPER"):
         (tmp_path / name).mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "plain")
     async with server() as running:
         client = running.client
-        sid = await spoken(client, ["hybridmux-demo", "tui"], f"{tmp_path}/{form}")
-        agent = await agent_session(client, sid)
-        await client.switch(sid, "acp")
-        async with client.chat(sid) as chat:
-            assert chat.messages() == [("user", "hello one"), ("agent", "echo: hello one")]
-        await client.switch(sid, "tui")
-        await client.delete(f"/api/sessions/{sid}")
-        info = await client.resume(sid, {"side": "acp"})
-        assert info["hybrid"]["agentSessionId"] == agent
+        for form in ("with spaces", "link", "plain/", "link/", "./plain/../plain", "UPPER"):
+            sid = await spoken(client, ["hybridmux-demo", "tui"], f"{tmp_path}/{form}", f"hello {form}")
+            agent = await agent_session(client, sid)
+            await client.switch(sid, "acp")
+            async with client.chat(sid) as chat:
+                assert chat.messages() == [("user", f"hello {form}"), ("agent", f"echo: hello {form}")]
+            await client.delete(f"/api/sessions/{sid}")
+            info = await client.resume(sid, {"side": "tui"})
+            assert info["hybrid"]["agentSessionId"] == agent
+            assert (await client.switch(sid, "acp"))["side"] == "acp"
+            await client.delete(f"/api/sessions/{sid}")
 
 
 async def approve(client: Client, sid: str, command: str) -> None:
@@ -362,11 +362,18 @@ async def test_a15_nothing_is_ever_deleted(server, tmp_path):
         assert "session/delete" not in tap.methods()
 
 
-@pytest.mark.parametrize("broken", ["directory", "broken link", "not executable"])
+def break_program(tap: Wiretap, how: str) -> None:
+    """The program is there no more, but something else of its name is."""
+    if how == "directory":
+        tap.program.mkdir()
+    elif how == "broken link":
+        tap.program.symlink_to("nowhere")
+    else:
+        tap.program.write_text("#!/bin/sh\n")
+
+
 @pytest.mark.parametrize("side", ["tui", "acp"])
-async def test_a18_a_program_that_cannot_be_run_is_refused_before_anything_stops(
-    server, tmp_path, broken, side
-):
+async def test_a18_a_program_that_cannot_be_run_is_refused_before_anything_stops(server, tmp_path, side):
     """The bridge got an executable that cannot be run, and failed after the terminal had been stopped."""
     tap = wiretap(tmp_path / "bin")
     async with server() as running:
@@ -374,21 +381,20 @@ async def test_a18_a_program_that_cannot_be_run_is_refused_before_anything_stops
         sid = await spoken(client, [str(tap.program), "tui"], str(tmp_path))
         if side == "acp":
             await client.switch(sid, "acp")
-        before = marked(running.data)
-        tap.program.rename(tmp_path / "bin" / "kept")
-        if broken == "directory":
-            tap.program.mkdir()
-        elif broken == "broken link":
-            tap.program.symlink_to(tmp_path / "nowhere")
-        else:
-            shutil.copyfile(tmp_path / "bin" / "kept", tap.program)
-        with pytest.raises(Unexpected) as caught:
-            await client.switch(sid, "tui" if side == "acp" else "acp")
-        assert caught.value.status == 502
-        assert str(tap.program) in caught.value.body["error"]
-        assert marked(running.data) == before
-        info = await client.get(f"/api/sessions/{sid}")
-        assert (info["hybrid"]["side"], info["hybrid"].get("phase")) == (side, None)
+        before, kept = marked(running.data), tmp_path / "kept"
+        tap.program.rename(kept)
+        for how in ("directory", "broken link", "not executable"):
+            break_program(tap, how)
+            with pytest.raises(Unexpected) as caught:
+                await client.switch(sid, "tui" if side == "acp" else "acp")
+            assert caught.value.status == 502
+            assert str(tap.program) in caught.value.body["error"]
+            assert marked(running.data) == before
+            info = await client.get(f"/api/sessions/{sid}")
+            assert (info["hybrid"]["side"], info["hybrid"].get("phase")) == (side, None)
+            tap.program.rmdir() if how == "directory" else tap.program.unlink()
+        kept.rename(tap.program)
+        assert (await client.switch(sid, "tui" if side == "acp" else "acp"))["side"] != side
 
 
 @pytest.mark.parametrize("error", [SessionUnknown("no such session"), SideFailed("internal error")])
