@@ -80,7 +80,6 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
             s.sides.partings.tell(s.log)
             if unsent:
                 s.log.say(*unsent)
-    s.turns.go_on()
     return SwitchResult(side="acp", unsupported=list(s.plan.launch.unsupported))
 
 

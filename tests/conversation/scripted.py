@@ -43,6 +43,8 @@ ID = "demo_1"
 class World:
     """What the programs of one play do. A behaviour is `ok`, `hang`, or an exception to raise."""
 
+    id: str = ID
+    """The agent session."""
     turn: str = "idle"
     """The terminal's turn when it starts."""
     stored: bool = True
@@ -72,9 +74,9 @@ class World:
     delay: Callable[[], float] = float
     """Seconds that each start, stop and call takes."""
     prompts_open: int = 0
-    broken_rules: list[str] = field(factory=list)
     missing: str | None = None
     listed: list[str] = field(factory=lambda: [ID])
+    """The agent sessions of the folder."""
     history: list[str] = field(factory=lambda: ["hello"])
     lag: int = 0
     """So many loads leave the last message out."""
@@ -85,7 +87,11 @@ class World:
     store_fails_at: str | None = None
     """The activity or side whose record cannot be written."""
     happened: list[str] = field(factory=list)
+    prompts: list[str] = field(factory=list)
+    """What reached the agent, in order."""
     writers: set[str] = field(factory=set)
+    violations: list[str] = field(factory=list)
+    """Two programs on one conversation."""
     records: dict[str, Record] = field(factory=dict)
 
     def note(self, what: str) -> None:
@@ -99,7 +105,7 @@ class World:
     def require(self, holds: bool, rule: str) -> None:
         """Remembered, because a session survives what its programs raise."""
         if not holds:
-            self.broken_rules.append(rule)
+            self.violations.append(rule)
             raise AssertionError(rule)
 
 
@@ -117,7 +123,7 @@ class ScriptedTui:
 
     def __init__(self, world: World, session_id: str | None) -> None:
         self.world = world
-        self.session_id = session_id or ID
+        self.session_id = session_id or world.id
         self.turn = world.turn
         self.started_at = 0.0
         self.bell = Bell()
@@ -199,7 +205,8 @@ class ScriptedTui:
         self.world.note("quit" if clean else "kill")
         await trio.sleep(self.world.delay())
         if self.world.quit == "hang":
-            await trio.sleep(15)
+            with trio.move_on_after(15):
+                await self.ended()
         if self.code is None:
             self.die(0 if clean else -9)
         return self.world.farewell
@@ -236,7 +243,7 @@ class ScriptedChat:
     async def new(self):
         self.world.enter("chat")
         self.world.note("new")
-        return ID, {}
+        return self.world.id, {}
 
     def enter(self) -> None:
         self.world.require(not self.opened, "a connection opens a second conversation")
@@ -282,6 +289,7 @@ class ScriptedChat:
 
     async def turn(self, text: str) -> PromptOutcome:
         self.world.note(f"prompt {text}")
+        self.world.prompts.append(text)
         if self.world.remembers:
             self.world.history.append(text)
         if self.world.uses_tools:
@@ -369,7 +377,7 @@ class ScriptedStore:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    async def put(self, record: Record) -> Record:
+    async def put(self, record: Record, *, keep: bool = False) -> Record:
         await trio.lowlevel.checkpoint()
         old = self.world.records.get(record.id)
         if self.world.store_fails_at is not None and (
@@ -455,4 +463,4 @@ async def play(
         world.happened.clear()
         yield Play(world, session, sides)
         nursery.cancel_scope.cancel()
-    assert world.broken_rules == []
+    assert world.violations == []

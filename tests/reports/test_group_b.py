@@ -240,7 +240,7 @@ async def test_b10_nothing_is_loaded_while_a_turn_runs(autojump_clock, seed, can
         assert p.session.position.step is Step.ACP
         # The scripted agent has checked each of its loads; there were some.
         assert any(what.startswith(("load", "resume")) for what in world.happened)
-    assert world.broken_rules == []
+    assert world.violations == []
 
 
 async def test_b12_a_new_connector_in_the_middle_only_adds_to_the_timeline(autojump_clock):
