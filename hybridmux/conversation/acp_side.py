@@ -75,6 +75,10 @@ class AcpSide:
         """`elicitation/create`."""
         return await self.asker.form(params) if self.asker else {"action": "cancel"}
 
+    def pids(self) -> frozenset[int]:
+        """The connector and everything it started."""
+        return self._wire.pids()
+
     # --- what we ask ---
 
     async def begin(self, connector: Connector) -> None:

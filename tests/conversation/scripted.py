@@ -75,6 +75,8 @@ class World:
     """Seconds that each start, stop and call takes."""
     prompts_open: int = 0
     missing: str | None = None
+    elsewhere: set[str] = field(factory=set)
+    """Agent sessions that programs of others have open."""
     listed: list[str] = field(factory=lambda: [ID])
     """The agent sessions of the folder."""
     history: list[str] = field(factory=lambda: ["hello"])
@@ -196,6 +198,12 @@ class ScriptedTui:
                     self.set("idle")
                 elif self.world.interrupt == "exit":
                     self.die(143)
+
+    def glance(self) -> TuiState:
+        return self.state()
+
+    def pids(self) -> frozenset[int]:
+        return frozenset()
 
     def strike(self) -> None:
         if self.code is None:
@@ -322,6 +330,9 @@ class ScriptedChat:
         self.world.note("kill chat")
         self.leave()
 
+    def pids(self) -> frozenset[int]:
+        return frozenset()
+
     def strike(self) -> None:
         self.leave()
 
@@ -369,6 +380,9 @@ class ScriptedSides:
 
     def missing_connector(self, plan) -> str | None:
         return self.world.missing
+
+    def occupied(self, plan, session_id, ours) -> bool:
+        return session_id in self.world.elsewhere
 
 
 class ScriptedStore:
