@@ -13,8 +13,10 @@ import trio
 from attrs import evolve
 from trio.testing import wait_all_tasks_blocked
 
-from hybridmux.agents import opencode
+from hybridmux.agents import claudecode, codex, omp, opencode
 from hybridmux.agents.demo_profile import PROFILE
+from hybridmux.agents.executable import chat_environment, own_program
+from hybridmux.agents.launch import Launch
 from hybridmux.agents.profile import Look
 from hybridmux.conversation import lifecycle, view
 from hybridmux.conversation.phases import Step
@@ -306,12 +308,14 @@ async def test_a12_only_what_the_agent_states_is_a_draft(autojump_clock, draft, 
         assert codes(p) == told
 
 
-@pytest.mark.parametrize("line", ["> Try 'fix the tests'", "\x1b[2mAsk anything\x1b[0m", "429 rate limited"])
-def test_a12_the_screen_of_an_agent_that_states_nothing_is_never_a_draft(line):
+@pytest.mark.parametrize("profile", [claudecode.PROFILE, codex.PROFILE, omp.PROFILE, opencode.PROFILE])
+@pytest.mark.parametrize(
+    "line", ["❯ Try 'fix the tests'", "> Ask anything", "429 rate limited", "❯ real text"]
+)
+def test_a12_the_screen_of_an_agent_that_states_nothing_is_never_a_draft(profile, line):
     """Placeholder, dim text and a rate limit's line on the screen claim nothing."""
     look = Look(screen=f"{line}\n\nctrl+p commands", title="", report=None)
-    assert opencode.observe(look).draft is None
-    assert opencode.observe(look).turn == "idle"
+    assert profile.observe(look).draft is None
 
 
 @pytest.mark.parametrize(
@@ -395,6 +399,22 @@ async def test_a18_a_program_that_cannot_be_run_is_refused_before_anything_stops
             tap.program.rmdir() if how == "directory" else tap.program.unlink()
         kept.rename(tap.program)
         assert (await client.switch(sid, "tui" if side == "acp" else "acp"))["side"] != side
+
+
+@pytest.mark.parametrize("how", ["directory", "broken link", "not executable"])
+def test_a18_a_connector_is_told_only_a_program_that_can_be_run(tmp_path, how):
+    """The same for an agent whose connector is told where the agent's own program is."""
+    tap = wiretap(tmp_path / "bin")
+    launch = Launch(agent="claudecode", program=str(tap.program))
+
+    def told() -> str | None:
+        program = own_program(launch, {}, "/")
+        return chat_environment(claudecode.PROFILE, {}, program).get("CLAUDE_CODE_EXECUTABLE")
+
+    assert told() == str(tap.program)
+    tap.program.unlink()
+    break_program(tap, how)
+    assert told() is None
 
 
 @pytest.mark.parametrize("error", [SessionUnknown("no such session"), SideFailed("internal error")])
