@@ -309,9 +309,7 @@ async def test_a12_only_what_the_agent_states_is_a_draft(autojump_clock, draft, 
 
 
 @pytest.mark.parametrize("profile", [claudecode.PROFILE, codex.PROFILE, omp.PROFILE, opencode.PROFILE])
-@pytest.mark.parametrize(
-    "line", ["❯ Try 'fix the tests'", "> Ask anything", "429 rate limited", "❯ real text"]
-)
+@pytest.mark.parametrize("line", ["❯ Try 'fix the tests'", "> Ask anything", "429 rate limited", "❯ text"])
 def test_a12_the_screen_of_an_agent_that_states_nothing_is_never_a_draft(profile, line):
     """Placeholder, dim text and a rate limit's line on the screen claim nothing."""
     look = Look(screen=f"{line}\n\nctrl+p commands", title="", report=None)
