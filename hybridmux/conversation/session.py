@@ -33,6 +33,8 @@ from hybridmux.wire.types import Place, StateName
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+MOVED = ("agent_session_id", "agent_session_history", "unprompted")
+"""What a record says of its agent session."""
 
 
 class HybridSession:
@@ -68,7 +70,7 @@ class HybridSession:
         """Rises with each change that the chat state or the list shows."""
         self.state_cache: tuple[object, bytes] | None = None
         self.sizing = Sizing()
-        self.log = ChatLog(budgets.chat_log_bytes)
+        self.log = ChatLog(budgets.chat_log_bytes, plan.profile.hidden_commands)
         self.log.on_append = self.bell.ring
         self.turns = Turns(self, record.permission_mode or "auto")
         self.operations = Operations(over=self.turns.go_on)
@@ -173,24 +175,19 @@ class HybridSession:
             await self.save(best_effort=True, activity=self.activity)
 
     async def commit(self, session_id: str | None, *, side: Place, **changes: Any) -> None:
-        """The conversation and the side it is on now, on disk. Raises `StoreUnusable`."""
-        record = self.record.with_agent_session(session_id or self.record.agent_session_id)
-        await self.save(
-            side=side,
-            agent_session_id=record.agent_session_id,
-            agent_session_history=record.agent_session_history,
-            **changes,
-        )
+        """The conversation (None: one without an id yet) and its side, on disk. Raises `StoreUnusable`."""
+        await self._move(session_id, side=side, **changes)
+
+    async def _move(self, session_id: str | None, **changes: Any) -> None:
+        record = self.record.with_agent_session(session_id)
+        moved = {name: getattr(record, name) for name in MOVED}
+        await self.save(**(moved | changes))
 
     async def follow(self, session_id: str | None) -> None:
         """The terminal says which conversation it has open: the record follows, so that a resume finds it."""
-        if session_id is not None and session_id not in (self.record.agent_session_id, *self.taken()):
-            record = self.record.with_agent_session(session_id)
-            await self.save(
-                best_effort=True,
-                agent_session_id=record.agent_session_id,
-                agent_session_history=record.agent_session_history,
-            )
+        is_news = session_id != self.record.agent_session_id or self.record.unprompted
+        if session_id is not None and is_news and session_id not in self.taken():
+            await self._move(session_id, best_effort=True, unprompted=False)
 
     @asynccontextmanager
     async def intent(self) -> AsyncIterator[None]:

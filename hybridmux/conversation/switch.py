@@ -29,6 +29,7 @@ from hybridmux.conversation.moves import (
 from hybridmux.conversation.phases import PhaseTimeout, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import SideFailed, TuiSide
+from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.sessions import SwitchRequest, SwitchResult
 
@@ -87,7 +88,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
     """Chat → terminal; queued messages come back as the draft."""
     budgets = s.budgets
     s.position.begin("to_terminal")
-    session_id = s.record.agent_session_id
+    was = s.record.agent_session_id
     check_folder(s)
     check_program(s)
     async with s.intent():
@@ -97,6 +98,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
                     await s.turns.settle()
             except PhaseTimeout:
                 s.log.say("cancel_timeout", "The turn did not stop in time and was ended with its agent.")
+        session_id = await reopenable(s, s.chat_now())
         async with rolling_back(s, "acp", session_id):
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
                 await s.sides.close_chat()
@@ -105,7 +107,8 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
             with s.phase(Step.LOADING, budgets.loading_total):
                 await confirm_tui(tui, session_id)
                 await s.commit(session_id, side="tui")
-            s.known = known_here(s)
+            s.known = known_here(s) if session_id is not None else Known()
+            tell_replaced(s, was)
             draft = s.turns.take_draft()
             s.arrive(Step.TUI)
             s.log.mark("switched")

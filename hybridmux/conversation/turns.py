@@ -5,16 +5,17 @@ queue; a turn that ends badly pauses it.
 """
 
 import secrets
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import trio
 from attrs import evolve
 
 from hybridmux.budgets import PROMPT_TEXT, QUEUE_ITEMS, Budgets
 from hybridmux.conversation.asking import Asking
-from hybridmux.conversation.chatlog import GOOD_ENDS, ChatLog
-from hybridmux.conversation.sides import AuthRequired, ChatSide, SideFailed
+from hybridmux.conversation.chatlog import GOOD_ENDS, Answer, ChatLog
+from hybridmux.conversation.sides import AuthRequired, ChatSide, Plan, PromptOutcome, SideFailed
 from hybridmux.errors import BadRequest, Conflict, HybridmuxError, TooLarge
+from hybridmux.store.records import Record
 from hybridmux.wire.chat import Queue, QueueItem, StopReason, Turn
 from hybridmux.wire.convert import Json, write
 from hybridmux.wire.types import PermissionMode, utc_now
@@ -25,6 +26,8 @@ class Host(Protocol):
 
     log: ChatLog
     budgets: Budgets
+    plan: Plan
+    record: Record
 
     @property
     def nursery(self) -> trio.Nursery:
@@ -43,6 +46,9 @@ class Host(Protocol):
     def changed(self) -> None:
         """Tells viewers."""
 
+    async def save(self, *, best_effort: bool = False, **changes: Any) -> None:
+        """Puts changes of the record on disk."""
+
     async def note_activity(self) -> None:
         """Puts the turn's start or end and the queue's length on disk."""
 
@@ -59,8 +65,6 @@ class Turns:
         self._cancelling = False
         self._scope: trio.CancelScope | None = None
         self._over = trio.Event()
-        self._said_until = 0
-        """The log's end when the running turn's message had been written."""
 
     # --- what others see ---
 
@@ -168,7 +172,6 @@ class Turns:
         log.turn_id = turn.id
         log.append({"type": "turn.start", "startedAt": turn.started_at})
         log.user_said(text)
-        self._said_until = log.journal.end
 
     async def _connected(self, turn: Turn, text: str) -> ChatSide:
         """The chat side; if it had to load the conversation anew, the turn begins again in the new log."""
@@ -176,23 +179,36 @@ class Turns:
         chat = await self._host.connected()
         if self._host.log is not log:
             self._write_start(self._host.log, turn, text)
+        self._host.log.answer = Answer()
         return chat
 
     async def _run(self, turn: Turn, text: str) -> None:
-        stop, error = "cancelled", None
+        stop, error, answered = "cancelled", None, False
         with trio.CancelScope() as self._scope:
             try:
                 await self._host.note_activity()
                 chat = await self._connected(turn, text)
                 if not self._cancelling:  # else it was stopped before it was sent
-                    stop = (await chat.prompt([{"type": "text", "text": text}])).stop_reason
-                    self.auth_required = False
+                    stop, error = self._judge(await chat.prompt([{"type": "text", "text": text}]))
+                    self.auth_required, answered = False, True
             except AuthRequired as exc:
                 stop, error, self.auth_required = "auth_required", str(exc), True
             except HybridmuxError as exc:
                 stop, error = "error", str(exc)
+                answered = self._host.log.answer.heard
         self._scope = None
+        if answered and self._host.record.unprompted:
+            await self._host.save(best_effort=True, unprompted=False)
         await self._end(turn, stop, error)
+
+    def _judge(self, outcome: PromptOutcome) -> tuple[str, str | None]:
+        """The stop reason, and what went wrong: not every agent says so by an error."""
+        # A turn that never got to a model used no tokens; an answer may begin with a number, too.
+        pattern = self._host.plan.profile.failed_answer if outcome.usage is None else None
+        failure = self._host.log.answer.failure(pattern)
+        if outcome.stop_reason == "end_turn" and failure is not None:
+            return "error", failure
+        return outcome.stop_reason, None
 
     async def _end(self, turn: Turn, stop: str, error: str | None) -> None:
         if self._cancelling:
@@ -201,7 +217,7 @@ class Turns:
         self.asking.refusing = False
         log = self._host.log
         log.settle()
-        if stop == "end_turn" and log.journal.end == self._said_until:
+        if stop == "end_turn" and not log.answer.heard:
             log.say("empty_turn", "The agent ended its turn without an answer.", level="warning")
         self.turn = evolve(turn, ended_at=utc_now(), stop_reason=cast("StopReason", stop))
         log.append(

@@ -13,7 +13,7 @@ from attrs import define, evolve, field
 
 from hybridmux.agents.demo_profile import PROFILE
 from hybridmux.agents.launch import Launch
-from hybridmux.agents.profile import TuiState
+from hybridmux.agents.profile import Profile, TuiState
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.lifecycle import create
@@ -50,6 +50,7 @@ class World:
     """Behaviours of the coming TUI starts, in order; `ok` when used up."""
     initialize: object = "ok"
     list_: object = "ok"
+    new: object = "ok"
     load: object = "ok"
     resume: object = "ok"
     prompt: object = "ok"
@@ -67,6 +68,16 @@ class World:
     """So many loads find an active writer."""
     updated_at: str | None = None
     """What the agent's list says of when the conversation was changed."""
+    options: dict[str, str | bool] = field(factory=dict)
+    """The config options of a connector that has just opened a conversation."""
+    refused: set[str] = field(factory=set)
+    """Options that cannot be set."""
+    reopens: bool = True
+    """A conversation without a prompt can be opened again, and is listed."""
+    prompted: set[str] = field(factory=set)
+    """Conversations that are stored; only counts where `reopens` is false."""
+    begun: int = 0
+    """So many conversations have been begun where `reopens` is false."""
     store_fails_at: str | None = None
     """The activity or side whose record cannot be written."""
     happened: list[str] = field(factory=list)
@@ -79,6 +90,22 @@ class World:
 
     def note(self, what: str) -> None:
         self.happened.append(what)
+
+    def begin(self) -> str:
+        """The id of a new conversation."""
+        if self.reopens:
+            return self.id
+        self.begun += 1
+        return f"{self.id}_{self.begun}"
+
+    def sessions(self) -> list[str]:
+        return self.listed if self.reopens else sorted(self.prompted)
+
+    def reopen(self, session_id: str) -> None:
+        """An agent that cannot reopen such a conversation is never asked to."""
+        if not self.reopens and session_id not in self.prompted:
+            self.violations.append(f"{session_id} has no prompt")
+        assert not self.violations, self.violations
 
     def enter(self, who: str) -> None:
         if self.writers:
@@ -101,7 +128,9 @@ class ScriptedTui:
 
     def __init__(self, world: World, session_id: str | None) -> None:
         self.world = world
-        self.session_id = session_id or world.id
+        if session_id is not None:
+            world.reopen(session_id)
+        self.session_id = session_id or (world.id if world.reopens else None)
         self.turn = world.turn
         self.started_at = 0.0
         self.bell = Bell()
@@ -128,6 +157,9 @@ class ScriptedTui:
 
     def set(self, turn: str) -> None:
         self.turn = turn
+        if turn == "running" and self.session_id is None:
+            self.session_id = self.world.begin()
+            self.world.prompted.add(self.session_id)
         self.bell.ring()
 
     def die(self, code: int) -> None:
@@ -204,6 +236,22 @@ class ScriptedChat:
         self.report = None
         self.gone = trio.Event()
         self.finish_turn = trio.Event()
+        self.session = ""
+        self.options: dict[str, str | bool] = {}
+
+    def opened(self, session_id: str) -> dict:
+        """The answer to new, load and resume."""
+        self.session, self.options = session_id, dict(self.world.options)
+        return self.configuration()
+
+    def configuration(self) -> dict:
+        return {
+            "configOptions": [
+                {"id": name, "name": name, "currentValue": value, "type": kind}
+                for name, value in self.options.items()
+                for kind in ("boolean" if isinstance(value, bool) else "select",)
+            ]
+        }
 
     def update(self, kind: str, text: str, message_id: str) -> None:
         content = {"type": "text", "text": text}
@@ -212,14 +260,17 @@ class ScriptedChat:
     async def sessions(self) -> list[Summary]:
         await behave(self.world.list_)
         when = self.world.updated_at
-        return [Summary(session_id=each, title=each, updated_at=when) for each in self.world.listed]
+        return [Summary(session_id=each, title=each, updated_at=when) for each in self.world.sessions()]
 
     async def new(self):
         self.world.enter("chat")
         self.world.note("new")
-        return self.world.id, {}
+        await behave(self.world.new)
+        session_id = self.world.begin()
+        return session_id, self.opened(session_id)
 
     async def load(self, session_id: str):
+        self.world.reopen(session_id)
         self.world.enter("chat")
         self.world.note(f"load {session_id}")
         if self.world.refusals:
@@ -231,16 +282,21 @@ class ScriptedChat:
             self.update("user_message_chunk", text, f"m{index}")
             await trio.lowlevel.checkpoint()
         await behave(self.world.load)
-        return {}
+        return self.opened(session_id)
 
     async def resume(self, session_id: str):
+        self.world.reopen(session_id)
         self.world.enter("chat")
         self.world.note(f"resume {session_id}")
         await behave(self.world.resume)
-        return {}
+        return self.opened(session_id)
 
     async def prompt(self, blocks) -> PromptOutcome:
         text = blocks[0]["text"]
+        if self.world.prompt == "lost":
+            self.leave()
+            raise SideFailed("the agent ended")
+        self.world.prompted.add(self.session)
         self.world.note(f"prompt {text}")
         self.world.prompts.append(text)
         self.update("agent_message_chunk", f"echo: {text}", f"a-{text}")
@@ -258,7 +314,12 @@ class ScriptedChat:
             self.finish_turn.set()
 
     async def set_option(self, option_id, value):
-        return {}
+        self.world.note(f"set {option_id}={value}")
+        await trio.lowlevel.checkpoint()
+        if option_id in self.world.refused:
+            raise SideFailed("no such value")
+        self.options[option_id] = value
+        return self.configuration()
 
     async def stop(self) -> None:
         if not self.gone.is_set():
@@ -367,15 +428,24 @@ class Play:
 
 
 @asynccontextmanager
-async def play(world: World, place: str = "tui", **budgets: float) -> AsyncIterator[Play]:
-    """A session that rests on `place`."""
-    sides = ScriptedSides(world)
+async def play(
+    world: World,
+    place: str = "tui",
+    *,
+    profile: Profile = PROFILE,
+    sides: ScriptedSides | None = None,
+    config: dict | None = None,
+    **budgets: float,
+) -> AsyncIterator[Play]:
+    """A session that rests on `place`; `config`: its recorded option values."""
+    sides = sides or ScriptedSides(world)
+    profile = evolve(profile, reopens_unprompted=world.reopens)
     launch = Launch(agent="demo", program="hybridmux-demo", leading=("tui",))
-    plan = Plan(profile=PROFILE, launch=launch, session="s1", cwd="/", env={})
+    plan = Plan(profile=profile, launch=launch, session="s1", cwd="/", env={})
     now = "2026-01-01T00:00:00Z"
     record = Record(
         id="s1", name="play", config_id="c", agent="demo", cwd="/", cmd=[], side=place,
-        agent_session_id=ID, created_at=now, updated_at=now,
+        agent_session_id=ID, config_values=config or {}, created_at=now, updated_at=now,
     )  # fmt: skip
     session = HybridSession(
         record,
