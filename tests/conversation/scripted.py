@@ -55,6 +55,7 @@ class World:
     resume: object = "ok"
     prompt: object = "ok"
     cancel: str = "ok"
+    can_load: bool = True
     can_resume: bool = True
     missing: str | None = None
     elsewhere: set[str] = field(factory=set)
@@ -230,7 +231,7 @@ class ScriptedChat:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.abilities = Abilities(load=True, resume=world.can_resume)
+        self.abilities = Abilities(load=world.can_load, resume=world.can_resume)
         self.sink = lambda _: None
         self.asker = None
         self.report = None
@@ -435,20 +436,21 @@ async def play(
     profile: Profile = PROFILE,
     sides: ScriptedSides | None = None,
     config: dict | None = None,
+    record: Record | None = None,
     **budgets: float,
 ) -> AsyncIterator[Play]:
-    """A session that rests on `place`; `config`: its recorded option values."""
+    """A session that rests on `place`; `config`: its recorded option values; `record`: one that has ended."""
     sides = sides or ScriptedSides(world)
     profile = evolve(profile, reopens_unprompted=world.reopens)
     launch = Launch(agent="demo", program="hybridmux-demo", leading=("tui",))
     plan = Plan(profile=profile, launch=launch, session="s1", cwd="/", env={})
     now = "2026-01-01T00:00:00Z"
-    record = Record(
+    begun = Record(
         id="s1", name="play", config_id="c", agent="demo", cwd="/", cmd=[], side=place,
         agent_session_id=ID, config_values=config or {}, created_at=now, updated_at=now,
     )  # fmt: skip
     session = HybridSession(
-        record,
+        record or begun,
         plan,
         sides=sides,
         store=ScriptedStore(world),
@@ -458,7 +460,8 @@ async def play(
     )
     async with trio.open_nursery() as nursery:
         await nursery.start(session.run)
-        await create(session, place)
+        if record is None:
+            await create(session, place)
         world.happened.clear()
         yield Play(world, session, sides)
         nursery.cancel_scope.cancel()
