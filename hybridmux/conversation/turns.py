@@ -267,8 +267,9 @@ class Turns:
         """For a switch: cancels what runs and waits for the turn's end; the caller sets the deadline."""
         if not self.running:
             return
-        self._cancelling = True
-        await self._ask_to_stop()
+        if not self._cancelling:  # asked twice, the agent would hear of the second one without a turn
+            self._cancelling = True
+            await self._ask_to_stop()
         await self._over.wait()
 
     async def abandon(self) -> None:
