@@ -183,19 +183,20 @@ class Turns:
         return chat
 
     async def _run(self, turn: Turn, text: str) -> None:
-        stop, error, answered = "cancelled", None, False
+        stop, error, sent, answered = "cancelled", None, False, False
         with trio.CancelScope() as self._scope:
             try:
                 await self._host.note_activity()
                 chat = await self._connected(turn, text)
-                if not self._cancelling:  # else it was stopped before it was sent
+                sent = not self._cancelling
+                if sent:  # else it was stopped before
                     stop, error = self._judge(await chat.prompt([{"type": "text", "text": text}]))
                     self.auth_required, answered = False, True
             except AuthRequired as exc:
                 stop, error, self.auth_required = "auth_required", str(exc), True
             except HybridmuxError as exc:
                 stop, error = "error", str(exc)
-                answered = self._host.log.answer.heard
+                answered = sent and self._host.log.answer.heard
         self._scope = None
         if answered and self._host.record.unprompted:
             await self._host.save(best_effort=True, unprompted=False)
