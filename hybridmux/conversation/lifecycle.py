@@ -84,17 +84,18 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
         with trio.CancelScope(shield=True), suppress(SideFailed):
             await s.sides.drop()
         s.record = before
+        why = f"the session could not be resumed: {s.position.step.value}: {cause(exc)}"
         s.arrive(Step.ENDED)
         if isinstance(exc, OccupiedElsewhere):
             raise Conflict(str(exc), "occupied_external") from exc
         if isinstance(exc, (SideFailed, PhaseTimeout, OSError)):
-            raise AgentFailed(f"the session could not be resumed: {cause(exc)}") from exc
+            raise AgentFailed(why) from exc
         raise
     if place == "acp":
         s.sides.adopt_chat()
     s.queue_lost = before.queued if before.state == "interrupted" else 0
-    s.known = Known(session_id=session_id)
     if is_fresh:
+        s.known = Known()
         tell_replaced(s, before.agent_session_id)
     s.arrive(Step(place))
     if loaded is not None:
@@ -114,6 +115,8 @@ async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | 
         return None
     identity.check_free(s, wanted)
     s.opening = wanted
+    if s.known.session_id != wanted:
+        s.known = Known(session_id=wanted)
     doubtful = chosen is None and in_doubt(s)
     listed = not doubtful
     if place == "acp":
@@ -149,7 +152,7 @@ def session_missing(listed: list[Summary]) -> Conflict:
 
 async def _load(s: HybridSession, session_id: str) -> ChatLog:
     try:
-        return await load(s, session_id, Known(session_id=session_id))
+        return await load(s, session_id, s.known, demanding=False)
     except SessionUnknown as exc:
         raise session_missing(await s.sides.waiting.sessions()) from exc
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import trio
 
 from hybridmux.conversation import identity
-from hybridmux.conversation.barrier import Known
-from hybridmux.conversation.identity import instant
 from hybridmux.conversation.loading import begin_conversation, continue_conversation, load
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import AuthRequired, OccupiedElsewhere, SideFailed, Summary, TuiSide
+from hybridmux.conversation.tries import pauses
 from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
 from hybridmux.wire.convert import write
@@ -25,7 +24,7 @@ def cause(exc: BaseException) -> str:
         return str(exc)
     if isinstance(exc, OSError):
         return exc.strerror or str(exc)
-    return f"{type(exc).__name__}: {exc}"
+    return "a fault of the server; its log says more"
 
 
 def note_login(s: HybridSession, exc: BaseException) -> None:
@@ -97,10 +96,22 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
 
 
 async def start_tui(s: HybridSession, session_id: str | None) -> TuiSide:
-    """The terminal side on a conversation, ready for input; raises `SideFailed`."""
-    tui = await s.sides.open_tui(session_id)
-    await tui.ready()
-    return tui
+    """The terminal side on a conversation, ready for input; raises `SideFailed`.
+
+    An agent that thinks for a moment that its conversation is still open elsewhere is started again.
+    """
+    for pause in pauses(s.budgets.retry):
+        tui = await s.sides.open_tui(session_id)
+        try:
+            await tui.ready()
+        except OccupiedElsewhere:
+            if pause is None:
+                raise
+            await s.sides.close_tui(clean=False)
+            await trio.sleep(pause)
+        else:
+            return tui
+    raise AssertionError("the last try returns or raises")
 
 
 async def confirm_tui(tui: TuiSide, session_id: str | None) -> None:
@@ -129,7 +140,7 @@ async def rolling_back(s: HybridSession, origin: Place, session_id: str | None) 
             await _give_up(s, why)
         if isinstance(exc, OccupiedElsewhere):
             raise Conflict(str(exc), "occupied_external") from exc
-        if isinstance(exc, StoreUnusable) or not isinstance(exc, HybridmuxError):
+        if isinstance(exc, StoreUnusable) or not isinstance(exc, (HybridmuxError, OSError)):
             raise
         raise AgentFailed(why) from exc
 
@@ -178,7 +189,7 @@ async def reconnect(s: HybridSession) -> None:
                 await continue_conversation(s, chat, session_id)
                 s.log.mark("reconnected")
             else:
-                s.publish(await load(s, session_id, known_here(s)))
+                s.publish(await load(s, session_id, s.knowledge()))
     except BaseException as exc:
         note_login(s, exc)
         await s.sides.discard()
@@ -188,14 +199,3 @@ async def reconnect(s: HybridSession) -> None:
     s.connector_missing = None
     s.turns.auth_required = False
     s.sides.adopt_chat()
-
-
-def known_here(s: HybridSession) -> Known:
-    """What the chat holds of the conversation now."""
-    facts, turn = s.log.facts, s.turns.turn
-    return Known(
-        session_id=s.record.agent_session_id,
-        heard=facts.heard,
-        tools=facts.tools,
-        last_end=instant(turn.ended_at) if turn else None,
-    )

@@ -29,12 +29,10 @@ from hybridmux.conversation.turns import Turns
 from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.convert import Json
-from hybridmux.wire.types import Place, StateName
+from hybridmux.wire.types import Place, StateName, instant
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-MOVED = ("agent_session_id", "agent_session_history", "unprompted")
-"""What a record says of its agent session."""
 
 
 class HybridSession:
@@ -136,12 +134,26 @@ class HybridSession:
         """The session is over: the record says how, its processes are gone."""
         if self.position.step is not Step.ENDED:
             self.position.fall(self.record.side)
+        if not self.over.is_set():
+            self.known = self.knowledge()
         await self.save(state=state, best_effort=True)
         self.over.set()
         self.changed()
 
     async def _chat_closed(self) -> None:
         await self.turns.abandon()
+
+    def knowledge(self) -> Known:
+        """What is known of the conversation now, on whichever side it is."""
+        if self.record.side == "tui":
+            return self.known.after(self.stay)
+        facts, turn = self.log.facts, self.turns.turn
+        return Known(
+            session_id=self.record.agent_session_id,
+            heard=facts.heard,
+            tools=facts.tools,
+            last_end=instant(turn.ended_at) if turn else None,
+        )
 
     # --- the record ---
 
@@ -176,18 +188,13 @@ class HybridSession:
 
     async def commit(self, session_id: str | None, *, side: Place, **changes: Any) -> None:
         """The conversation (None: one without an id yet) and its side, on disk. Raises `StoreUnusable`."""
-        await self._move(session_id, side=side, **changes)
-
-    async def _move(self, session_id: str | None, **changes: Any) -> None:
-        record = self.record.with_agent_session(session_id)
-        moved = {name: getattr(record, name) for name in MOVED}
-        await self.save(**(moved | changes))
+        await self.save(side=side, **(self.record.moved(session_id) | changes))
 
     async def follow(self, session_id: str | None) -> None:
         """The terminal says which conversation it has open: the record follows, so that a resume finds it."""
         is_news = session_id != self.record.agent_session_id or self.record.unprompted
         if session_id is not None and is_news and session_id not in self.taken():
-            await self._move(session_id, best_effort=True, unprompted=False)
+            await self.save(best_effort=True, **(self.record.moved(session_id) | {"unprompted": False}))
 
     @asynccontextmanager
     async def intent(self) -> AsyncIterator[None]:

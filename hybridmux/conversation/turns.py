@@ -5,52 +5,20 @@ queue; a turn that ends badly pauses it.
 """
 
 import secrets
-from typing import Any, Protocol, cast
+from typing import cast
 
 import trio
 from attrs import evolve
 
-from hybridmux.budgets import PROMPT_TEXT, QUEUE_ITEMS, Budgets
+from hybridmux.budgets import PROMPT_TEXT, QUEUE_ITEMS
 from hybridmux.conversation.asking import Asking
 from hybridmux.conversation.chatlog import GOOD_ENDS, Answer, ChatLog
-from hybridmux.conversation.sides import AuthRequired, ChatSide, Plan, PromptOutcome, SideFailed
+from hybridmux.conversation.host import Host
+from hybridmux.conversation.sides import AuthRequired, ChatSide, PromptOutcome, SideFailed
 from hybridmux.errors import BadRequest, Conflict, HybridmuxError, TooLarge
-from hybridmux.store.records import Record
 from hybridmux.wire.chat import Queue, QueueItem, StopReason, Turn
 from hybridmux.wire.convert import Json, write
 from hybridmux.wire.types import PermissionMode, utc_now
-
-
-class Host(Protocol):
-    """What turns need of their session."""
-
-    log: ChatLog
-    budgets: Budgets
-    plan: Plan
-    record: Record
-
-    @property
-    def nursery(self) -> trio.Nursery:
-        """Where turns run."""
-
-    @property
-    def on_chat(self) -> bool:
-        """Whether turns may begin: the session rests on the chat side."""
-
-    async def connected(self) -> ChatSide:
-        """The chat side, started again if it has gone."""
-
-    def chat_now(self) -> ChatSide | None:
-        """The chat side if it is there."""
-
-    def changed(self) -> None:
-        """Tells viewers."""
-
-    async def save(self, *, best_effort: bool = False, **changes: Any) -> None:
-        """Puts changes of the record on disk."""
-
-    async def note_activity(self) -> None:
-        """Puts the turn's start or end and the queue's length on disk."""
 
 
 class Turns:
@@ -65,6 +33,10 @@ class Turns:
         self._cancelling = False
         self._scope: trio.CancelScope | None = None
         self._over = trio.Event()
+        self._sent = False
+        """The running turn's message has gone to the agent."""
+        self._leaving = False
+        """The running turn is ended by a switch."""
 
     # --- what others see ---
 
@@ -163,6 +135,7 @@ class Turns:
     def _begin(self, text: str) -> None:
         self.turn = Turn(id=secrets.token_hex(6), started_at=utc_now())
         self._cancelling, self._over = False, trio.Event()
+        self._sent = self._leaving = False
         self.asking.refusing = False
         self._write_start(self._host.log, self.turn, text)
         self._host.changed()
@@ -183,23 +156,27 @@ class Turns:
         return chat
 
     async def _run(self, turn: Turn, text: str) -> None:
-        stop, error, sent, answered = "cancelled", None, False, False
+        stop, error, answered = "cancelled", None, False
         with trio.CancelScope() as self._scope:
             try:
                 await self._host.note_activity()
                 chat = await self._connected(turn, text)
-                sent = not self._cancelling
-                if sent:  # else it was stopped before
+                if not self._cancelling:  # else it was stopped before it was sent
+                    self._sent = True
                     stop, error = self._judge(await chat.prompt([{"type": "text", "text": text}]))
                     self.auth_required, answered = False, True
             except AuthRequired as exc:
                 stop, error, self.auth_required = "auth_required", str(exc), True
             except HybridmuxError as exc:
                 stop, error = "error", str(exc)
-                answered = sent and self._host.log.answer.heard
+                answered = self._sent and self._host.log.answer.heard
         self._scope = None
         if answered and self._host.record.unprompted:
             await self._host.save(best_effort=True, unprompted=False)
+        if not self._sent:
+            self._host.log.facts.heard.running.clear()  # no replay can hold it
+        if self._leaving and not self._sent:
+            self.queue = evolve(self.queue, items=[QueueItem(id=turn.id, text=text), *self.queue.items])
         await self._end(turn, stop, error)
 
     def _judge(self, outcome: PromptOutcome) -> tuple[str, str | None]:
@@ -265,9 +242,13 @@ class Turns:
             await self._force()
 
     async def settle(self) -> None:
-        """For a switch: cancels what runs and waits for the turn's end; the caller sets the deadline."""
+        """For a switch: cancels what runs and waits for the turn's end; the caller sets the deadline.
+
+        A message that had not gone to the agent yet waits at the head of the queue afterwards.
+        """
         if not self.running:
             return
+        self._leaving = True
         if not self._cancelling:  # asked twice, the agent would hear of the second one without a turn
             self._cancelling = True
             await self._ask_to_stop()

@@ -130,6 +130,18 @@ async def test_cancels_without_a_turn_send_nothing(autojump_clock):
         assert p.events("turn.end")[0]["stopReason"] == "end_turn"
 
 
+async def test_a_switch_during_a_cancel_does_not_cancel_again(autojump_clock):
+    strict = Strict()
+    world = World()
+    async with play(world, "acp", sides=WiredSides(world, strict.teach)) as p:
+        await p.session.turns.prompt("hello")
+        await wait_all_tasks_blocked()
+        await p.session.turns.cancel()
+        await p.session.operate("switch", partial(switch.to_terminal, p.session))
+        assert p.sides.agent.methods().count("session/cancel") == 1
+        assert p.session.position.side == "tui"
+
+
 async def test_a_turn_that_is_stopped_before_it_was_sent_sends_neither(autojump_clock):
     strict = Strict()
     world = World()
