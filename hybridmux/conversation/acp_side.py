@@ -38,7 +38,7 @@ def _blame() -> Iterator[None]:
     except SideFailed:
         raise
     except HybridmuxError as exc:
-        kind = SideFailed
+        kind: Callable[[str], SideFailed] = SideFailed
         if is_auth_required(exc):
             kind = AuthRequired
         elif is_active_writer(exc):

@@ -10,8 +10,9 @@ from hybridmux.conversation import identity
 from hybridmux.conversation.loading import begin_conversation, continue_conversation, load
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
-from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed, Summary, TuiSide
+from hybridmux.conversation.sides import AuthRequired, OccupiedElsewhere, SideFailed, Summary, TuiSide
 from hybridmux.conversation.tries import pauses
+from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
 from hybridmux.wire.convert import write
 from hybridmux.wire.types import Place
@@ -24,6 +25,13 @@ def cause(exc: BaseException) -> str:
     if isinstance(exc, OSError):
         return exc.strerror or str(exc)
     return "a fault of the server; its log says more"
+
+
+def note_login(s: HybridSession, exc: BaseException) -> None:
+    """If that was for want of a login, the chat state says so until a connector does not ask for one."""
+    if isinstance(exc, AuthRequired):
+        s.turns.auth_required = True
+        s.changed()
 
 
 def check_folder(s: HybridSession) -> None:
@@ -75,11 +83,13 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
                 found = await identity.find(s, chat, chosen)
                 s.opening = found.session_id
         except (SideFailed, trio.TooSlowError) as exc:
+            note_login(s, exc)
             why = "no answer in time" if isinstance(exc, trio.TooSlowError) else str(exc)
             raise AgentFailed(f"the chat side cannot be started: {why}") from exc
         finally:
             s.checking = False
             s.changed()
+        s.turns.auth_required = False
         yield found
     finally:
         await s.sides.discard()
@@ -119,6 +129,7 @@ async def rolling_back(s: HybridSession, origin: Place, session_id: str | None) 
     except trio.Cancelled:
         raise  # the server stops: nothing is started any more
     except Exception as exc:
+        note_login(s, exc)
         why = f"{s.position.step.value}: {cause(exc)}"
         with trio.CancelScope(shield=True) as scope:
             scope.deadline = trio.current_time() + s.budgets.rolling_back
@@ -166,21 +177,25 @@ async def reconnect(s: HybridSession) -> None:
     """A new connector on the same conversation: resumed where the agent can, loaded anew otherwise."""
     check_folder(s)
     check_connector(s)
-    session_id = s.record.agent_session_id
+    was = s.record.agent_session_id
     try:
         with trio.fail_after(s.budgets.loading_total):
             chat = await s.sides.open_chat()
+            session_id = await reopenable(s, chat)
             if session_id is None:
-                await s.commit(await begin_conversation(s, chat), side="acp")
+                await s.commit(await begin_conversation(s, chat), side="acp", unprompted=True)
+                tell_replaced(s, was)
             elif chat.abilities.resume:
                 await continue_conversation(s, chat, session_id)
                 s.log.mark("reconnected")
             else:
                 s.publish(await load(s, session_id, s.knowledge()))
     except BaseException as exc:
+        note_login(s, exc)
         await s.sides.discard()
         if isinstance(exc, trio.TooSlowError):
             raise SideFailed("the agent did not open the conversation in time") from exc
         raise
     s.connector_missing = None
+    s.turns.auth_required = False
     s.sides.adopt_chat()

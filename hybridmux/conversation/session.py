@@ -68,7 +68,7 @@ class HybridSession:
         """Rises with each change that the chat state or the list shows."""
         self.state_cache: tuple[object, bytes] | None = None
         self.sizing = Sizing()
-        self.log = ChatLog(budgets.chat_log_bytes)
+        self.log = ChatLog(budgets.chat_log_bytes, plan.profile.hidden_commands)
         self.log.on_append = self.bell.ring
         self.turns = Turns(self, record.permission_mode or "auto")
         self.operations = Operations(over=self.turns.go_on)
@@ -187,24 +187,14 @@ class HybridSession:
             await self.save(best_effort=True, activity=self.activity)
 
     async def commit(self, session_id: str | None, *, side: Place, **changes: Any) -> None:
-        """The conversation and the side it is on now, on disk. Raises `StoreUnusable`."""
-        record = self.record.with_agent_session(session_id or self.record.agent_session_id)
-        await self.save(
-            side=side,
-            agent_session_id=record.agent_session_id,
-            agent_session_history=record.agent_session_history,
-            **changes,
-        )
+        """The conversation (None: one without an id yet) and its side, on disk. Raises `StoreUnusable`."""
+        await self.save(side=side, **(self.record.moved(session_id) | changes))
 
     async def follow(self, session_id: str | None) -> None:
         """The terminal says which conversation it has open: the record follows, so that a resume finds it."""
-        if session_id is not None and session_id not in (self.record.agent_session_id, *self.taken()):
-            record = self.record.with_agent_session(session_id)
-            await self.save(
-                best_effort=True,
-                agent_session_id=record.agent_session_id,
-                agent_session_history=record.agent_session_history,
-            )
+        is_news = session_id != self.record.agent_session_id or self.record.unprompted
+        if session_id is not None and is_news and session_id not in self.taken():
+            await self.save(best_effort=True, **(self.record.moved(session_id) | {"unprompted": False}))
 
     @asynccontextmanager
     async def intent(self) -> AsyncIterator[None]:

@@ -24,7 +24,10 @@ class SideFailed(AgentFailed):
 
 
 class AuthRequired(SideFailed):
-    """The agent wants its user to log in first."""
+    """The agent wants its user to log in first; the message is what it said and where that is done."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(f"{said.rstrip('. ')}: log in to the agent in a terminal, then try again")
 
 
 class OccupiedElsewhere(SideFailed):

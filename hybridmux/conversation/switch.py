@@ -27,6 +27,7 @@ from hybridmux.conversation.moves import (
 from hybridmux.conversation.phases import PhaseTimeout, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import SideFailed, TuiSide
+from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.sessions import SwitchRequest, SwitchResult
 from hybridmux.wire.types import instant
@@ -86,7 +87,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
     """Chat → terminal; queued messages come back as the draft."""
     budgets = s.budgets
     s.position.begin("to_terminal")
-    session_id = s.record.agent_session_id
+    was = s.record.agent_session_id
     check_folder(s)
     check_program(s)
     async with s.intent():
@@ -96,6 +97,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
                     await s.turns.settle()
             except PhaseTimeout:
                 s.log.say("cancel_timeout", "The turn did not stop in time and was ended with its agent.")
+        session_id = await reopenable(s, s.chat_now())
         async with rolling_back(s, "acp", session_id):
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
                 await s.sides.close_chat()
@@ -105,6 +107,9 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
             with s.phase(Step.LOADING, budgets.loading_total):
                 await confirm_tui(tui, session_id)
                 await s.commit(session_id, side="tui")
+            if session_id is None:
+                s.known = Known()
+            tell_replaced(s, was)
             draft = s.turns.take_draft()
             s.arrive(Step.TUI)
             s.log.mark("switched")

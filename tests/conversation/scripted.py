@@ -55,6 +55,7 @@ class World:
     """Behaviours of the coming TUI starts, in order; `ok` when used up."""
     initialize: object = "ok"
     list_: object = "ok"
+    new: object = "ok"
     load: object = "ok"
     resume: object = "ok"
     prompt: object = "ok"
@@ -86,6 +87,16 @@ class World:
     """So many loads find an active writer."""
     updated_at: str | None = None
     """What the agent's list says of when the conversation was changed."""
+    options: dict[str, str | bool] = field(factory=dict)
+    """The config options of a connector that has just opened a conversation."""
+    refused: set[str] = field(factory=set)
+    """Options that cannot be set."""
+    reopens: bool = True
+    """A conversation without a prompt can be opened again, and is listed."""
+    prompted: set[str] = field(factory=set)
+    """Conversations that are stored; only counts where `reopens` is false."""
+    begun: int = 0
+    """So many conversations have been begun where `reopens` is false."""
     store_fails_at: str | None = None
     """The activity or side whose record cannot be written."""
     happened: list[str] = field(factory=list)
@@ -98,6 +109,22 @@ class World:
 
     def note(self, what: str) -> None:
         self.happened.append(what)
+
+    def begin(self) -> str:
+        """The id of a new conversation."""
+        if self.reopens:
+            return self.id
+        self.begun += 1
+        return f"{self.id}_{self.begun}"
+
+    def sessions(self) -> list[str]:
+        return self.listed if self.reopens else sorted(self.prompted)
+
+    def reopen(self, session_id: str) -> None:
+        """An agent that cannot reopen such a conversation is never asked to."""
+        if not self.reopens and session_id not in self.prompted:
+            self.violations.append(f"{session_id} has no prompt")
+        assert not self.violations, self.violations
 
     def enter(self, who: str) -> None:
         self.require(not self.writers, f"{who} opens a conversation that {self.writers} has open")
@@ -125,7 +152,9 @@ class ScriptedTui:
 
     def __init__(self, world: World, session_id: str | None) -> None:
         self.world = world
-        self.session_id = session_id or world.id
+        if session_id is not None:
+            world.reopen(session_id)
+        self.session_id = session_id or (world.id if world.reopens else None)
         self.turn = world.turn
         self.started_at = 0.0
         self.bell = Bell()
@@ -152,6 +181,9 @@ class ScriptedTui:
 
     def set(self, turn: str) -> None:
         self.turn = turn
+        if turn == "running" and self.session_id is None:
+            self.session_id = self.world.begin()
+            self.world.prompted.add(self.session_id)
         self.bell.ring()
 
     def die(self, code: int) -> None:
@@ -234,9 +266,25 @@ class ScriptedChat:
         self.sink = lambda _: None
         self.asker = None
         self.report = None
-        self.opened = False
+        self.has_opened = False
         self.gone = trio.Event()
         self.finish_turn = trio.Event()
+        self.session = ""
+        self.options: dict[str, str | bool] = {}
+
+    def opened(self, session_id: str) -> dict:
+        """The answer to new, load and resume."""
+        self.session, self.options = session_id, dict(self.world.options)
+        return self.configuration()
+
+    def configuration(self) -> dict:
+        return {
+            "configOptions": [
+                {"id": name, "name": name, "currentValue": value, "type": kind}
+                for name, value in self.options.items()
+                for kind in ("boolean" if isinstance(value, bool) else "select",)
+            ]
+        }
 
     def update(self, kind: str, text: str, message_id: str) -> None:
         content = {"type": "text", "text": text}
@@ -246,20 +294,23 @@ class ScriptedChat:
         await behave(self.world.list_)
         await trio.sleep(self.world.delay())
         when = self.world.updated_at
-        return [Summary(session_id=each, title=each, updated_at=when) for each in self.world.listed]
+        return [Summary(session_id=each, title=each, updated_at=when) for each in self.world.sessions()]
 
     async def new(self):
         self.world.enter("chat")
         self.world.note("new")
-        return self.world.id, {}
+        await behave(self.world.new)
+        session_id = self.world.begin()
+        return session_id, self.opened(session_id)
 
-    def enter(self) -> None:
-        self.world.require(not self.opened, "a connection opens a second conversation")
-        self.opened = True
+    def enter(self, session_id: str) -> None:
+        self.world.reopen(session_id)
+        self.world.require(not self.has_opened, "a connection opens a second conversation")
+        self.has_opened = True
         self.world.enter("chat")
 
     async def load(self, session_id: str):
-        self.enter()
+        self.enter(session_id)
         self.world.note(f"load {session_id}")
         if self.world.refusals:
             self.world.refusals -= 1
@@ -267,7 +318,7 @@ class ScriptedChat:
         await self.replay(self.world.history[: -1 if self.world.lag else None])
         self.world.lag = max(0, self.world.lag - 1)
         await behave(self.world.load)
-        return {}
+        return self.opened(session_id)
 
     async def replay(self, history: list[str]) -> None:
         await trio.sleep(self.world.delay())
@@ -281,12 +332,12 @@ class ScriptedChat:
             self.update("agent_message_chunk", f"echo: {text}", f"a-{text}")
 
     async def resume(self, session_id: str):
-        self.enter()
+        self.enter(session_id)
         self.world.note(f"resume {session_id}")
         if self.world.replays_on_resume:
             self.replay_at_once(self.world.history)
         await behave(self.world.resume)
-        return {}
+        return self.opened(session_id)
 
     async def prompt(self, blocks) -> PromptOutcome:
         self.world.prompts_open += 1
@@ -296,6 +347,10 @@ class ScriptedChat:
             self.world.prompts_open -= 1
 
     async def turn(self, text: str) -> PromptOutcome:
+        if self.world.prompt == "lost":
+            self.leave()
+            raise SideFailed("the agent ended")
+        self.world.prompted.add(self.session)
         self.world.note(f"prompt {text}")
         self.world.prompts.append(text)
         if self.world.remembers:
@@ -318,7 +373,12 @@ class ScriptedChat:
             self.finish_turn.set()
 
     async def set_option(self, option_id, value):
-        return {}
+        self.world.note(f"set {option_id}={value}")
+        await trio.lowlevel.checkpoint()
+        if option_id in self.world.refused:
+            raise SideFailed("no such value")
+        self.options[option_id] = value
+        return self.configuration()
 
     async def stop(self) -> None:
         if not self.gone.is_set():
@@ -451,19 +511,27 @@ class Play:
 
 @asynccontextmanager
 async def play(
-    world: World, place: str = "tui", *, profile: Profile = PROFILE, **budgets: float
+    world: World,
+    place: str = "tui",
+    *,
+    profile: Profile = PROFILE,
+    sides: ScriptedSides | None = None,
+    config: dict | None = None,
+    record: Record | None = None,
+    **budgets: float,
 ) -> AsyncIterator[Play]:
-    """A session that rests on `place`."""
-    sides = ScriptedSides(world)
+    """A session that rests on `place`; `config`: its recorded option values; `record`: one that has ended."""
+    sides = sides or ScriptedSides(world)
+    profile = evolve(profile, reopens_unprompted=world.reopens)
     launch = Launch(agent="demo", program="hybridmux-demo", leading=("tui",))
     plan = Plan(profile=profile, launch=launch, session="s1", cwd="/", env={})
     now = "2026-01-01T00:00:00Z"
-    record = Record(
+    begun = Record(
         id="s1", name="play", config_id="c", agent="demo", cwd="/", cmd=[], side=place,
-        agent_session_id=ID, created_at=now, updated_at=now,
+        agent_session_id=ID, config_values=config or {}, created_at=now, updated_at=now,
     )  # fmt: skip
     session = HybridSession(
-        record,
+        record or begun,
         plan,
         sides=sides,
         store=ScriptedStore(world),
@@ -473,7 +541,8 @@ async def play(
     )
     async with trio.open_nursery() as nursery:
         await nursery.start(session.run)
-        await create(session, place)
+        if record is None:
+            await create(session, place)
         world.happened.clear()
         yield Play(world, session, sides)
         nursery.cancel_scope.cancel()
