@@ -198,6 +198,8 @@ class Turns:
             except HybridmuxError as exc:
                 stop, error = "error", str(exc)
         self._scope = None
+        if not self._sent:
+            self._host.log.facts.heard.running.clear()  # no replay can hold it
         if self._leaving and not self._sent:
             self.queue = evolve(self.queue, items=[QueueItem(id=turn.id, text=text), *self.queue.items])
         await self._end(turn, stop, error)
