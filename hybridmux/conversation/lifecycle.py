@@ -33,7 +33,7 @@ async def create(s: HybridSession, place: Place) -> None:
     try:
         with trio.fail_after(s.budgets.starting):
             if place == "acp":
-                check_connector(s)
+                await check_connector(s)
             s.record = await s.store.put(s.record)
             if place == "tui":
                 await s.sides.open_tui(None)
@@ -60,9 +60,9 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
     s.position.begin("resume")
     check_folder(s)
     if place == "acp":
-        check_connector(s)
+        await check_connector(s)
     else:
-        check_program(s)
+        await check_program(s)
     before = s.record
     try:
         with s.phase(Step.STARTING, s.budgets.starting):

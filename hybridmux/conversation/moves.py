@@ -40,17 +40,19 @@ def check_folder(s: HybridSession) -> None:
         raise Conflict(f"the session's folder {s.record.cwd} is not there any more")
 
 
-def check_program(s: HybridSession) -> None:
-    """Raises `AgentFailed` if the TUI's program is not on the machine or nothing that can be run."""
+async def check_program(s: HybridSession) -> None:
+    """Raises `AgentFailed` if the TUI cannot be started here, as far as that is known without starting it."""
     missing = s.sides.missing_program()
-    if missing is not None:
-        raise AgentFailed(missing)
+    for why in [missing] if missing else await s.sides.obstacles("tui"):
+        raise AgentFailed(why)
 
 
-def check_connector(s: HybridSession) -> None:
+async def check_connector(s: HybridSession) -> None:
     """Raises 409 `connector_missing`, or `AgentFailed`, before any process is started."""
     missing = s.sides.missing_connector()
     if missing is None:
+        for why in await s.sides.obstacles("acp"):
+            raise AgentFailed(why)
         return
     connector = s.plan.profile.connector
     if connector is None:
@@ -71,7 +73,7 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
     The connector is ended again unless the session has adopted it by the end of the block.
     """
     check_folder(s)
-    check_connector(s)
+    await check_connector(s)
     s.checking = True
     s.changed()
     try:
@@ -176,7 +178,7 @@ async def _give_up(s: HybridSession, why: str) -> None:
 async def reconnect(s: HybridSession) -> None:
     """A new connector on the same conversation: resumed where the agent can, loaded anew otherwise."""
     check_folder(s)
-    check_connector(s)
+    await check_connector(s)
     was = s.record.agent_session_id
     try:
         with trio.fail_after(s.budgets.loading_total):

@@ -29,7 +29,7 @@ from hybridmux.conversation.turns import Turns
 from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.convert import Json
-from hybridmux.wire.types import Place, StateName, instant
+from hybridmux.wire.types import Outdated, Place, StateName, instant
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -76,6 +76,7 @@ class HybridSession:
         self.choice = Choice()
         self.id_change: Json | None = None
         self.queue_lost = 0
+        self.outdated: list[Outdated] = []
         self.connector_missing: Json | None = None
         self.stay = Stay(record.created_at)
         """What is seen of the terminal while the session is there."""

@@ -89,7 +89,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
     s.position.begin("to_terminal")
     was = s.record.agent_session_id
     check_folder(s)
-    check_program(s)
+    await check_program(s)
     async with s.intent():
         if s.turns.running:
             try:

@@ -29,6 +29,13 @@ def chat_adopted(s: "HybridSession", held: Held[ChatSide]) -> None:
     """A connector has become the chat side."""
     held.value.asker = s.turns.asking
     held.nursery.start_soon(chat_end, s, held)
+    held.nursery.start_soon(_ask_versions, s, held.value)
+
+
+async def _ask_versions(s: "HybridSession", chat: ChatSide) -> None:
+    """Programs that are older than what was tried are named; nothing waits for this."""
+    s.outdated = await s.sides.outdated(chat)
+    s.changed()
 
 
 async def tui_end(s: "HybridSession", held: Held[TuiSide]) -> None:

@@ -62,6 +62,12 @@ class Stage:
     def missing_program(self, plan) -> str | None:
         return None
 
+    async def obstacles(self, plan, side) -> list[str]:
+        return []
+
+    async def outdated(self, plan, chat) -> list:
+        return []
+
     def occupied(self, plan, session_id, ours) -> bool:
         return False
 

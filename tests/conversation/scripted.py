@@ -441,6 +441,12 @@ class ScriptedSides:
     def missing_connector(self, plan) -> str | None:
         return self.world.missing
 
+    async def obstacles(self, plan, side) -> list[str]:
+        return []
+
+    async def outdated(self, plan, chat) -> list:
+        return []
+
     def occupied(self, plan, session_id, ours) -> bool:
         return session_id in self.world.elsewhere
 
