@@ -60,7 +60,7 @@ class Plan:
 
 
 def turn_of(said: Iterable[tuple[str, str]], tools: Iterable[str]) -> Turn:
-    """The turn at the end of a conversation of (role, text); other roles than `user` and `tool` say nothing."""
+    """The turn that a conversation of (role, text) ends with; only `user` and `tool` count."""
     spoken = [
         (role, text)
         for role, text in said
