@@ -12,8 +12,15 @@ _USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
 
 def read(body: Json) -> Turn:
     """The turn a request is about; system messages say nothing."""
-    said = ((m["role"], "\n".join(texts(m.get("content")))) for m in body.get("messages", []))
+    said = (part for message in body.get("messages", []) for part in _parts(message))
     return turn_of(said, (tool["function"]["name"] for tool in body.get("tools") or []))
+
+
+def _parts(message: Json) -> Iterator[tuple[str, str]]:
+    """Each part of what a person said counts by itself: an agent's notes stand beside it."""
+    parts = texts(message.get("content"))
+    for text in ["\n".join(parts)] if message["role"] == "tool" else parts:
+        yield message["role"], text
 
 
 def _call(plan: Plan, number: int) -> Json:
