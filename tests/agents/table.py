@@ -17,12 +17,38 @@ class Agent:
     """An agent session id that looks right and names nothing."""
 
 
+_NO_UUID = "00000000-0000-7000-8000-000000000000"
+
 AGENTS = {
-    "opencode": Agent(
-        name="opencode",
-        cmd=["opencode"],
-        ready=r"ctrl\+p commands",
-        asking="Permission required",
-        unknown_id="ses_00000000000000000000000000",
-    ),
+    agent.name: agent
+    for agent in (
+        Agent(
+            name="opencode",
+            cmd=["opencode"],
+            ready=r"ctrl\+p commands",
+            asking="Permission required",
+            unknown_id="ses_00000000000000000000000000",
+        ),
+        Agent(
+            name="codex",
+            cmd=["codex"],
+            ready=r"(?m)^\s*\u203a ",
+            asking="Press enter to confirm or esc to cancel",
+            unknown_id=_NO_UUID,
+        ),
+        Agent(
+            name="claudecode",
+            cmd=["claude"],
+            ready=r"(?m)^\s*❯",
+            asking=r"Esc to cancel",
+            unknown_id=_NO_UUID,
+        ),
+        Agent(
+            name="omp",
+            cmd=["omp"],
+            ready=r"Fake Model",
+            asking=r"enter select  esc cancel",
+            unknown_id=_NO_UUID,
+        ),
+    )
 }

@@ -1,17 +1,6 @@
 """The main job with a real agent: its conversation moves to the chat and back, and keeps its id."""
 
-import pytest
-
-from tests.agents.use import AGENT, PATIENCE, Clock, said, session_of, turns
-
-
-@pytest.fixture
-def clock(capsys):
-    """Prints its table at the end."""
-    clock = Clock()
-    yield clock
-    with capsys.disabled():
-        print(f"\n{AGENT.name}\n{clock.table()}")
+from tests.agents.use import AGENT, PATIENCE, said, session_of, turns
 
 
 async def test_the_conversation_moves_to_the_chat_and_back(tmp_path, clock):
