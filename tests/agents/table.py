@@ -15,6 +15,10 @@ class Agent:
     """Pattern on the screen while an approval is open."""
     unknown_id: str
     """An agent session id that looks right and names nothing."""
+    unknown: str
+    """What is said about it."""
+    soonest: float = 0.0
+    """Seconds a turn must have run before the interrupt keys surely end it."""
 
 
 _NO_UUID = "00000000-0000-7000-8000-000000000000"
@@ -28,6 +32,7 @@ AGENTS = {
             ready=r"ctrl\+p commands",
             asking="Permission required",
             unknown_id="ses_00000000000000000000000000",
+            unknown="Session not found",
         ),
         Agent(
             name="codex",
@@ -35,6 +40,8 @@ AGENTS = {
             ready=r"(?m)^\s*\u203a ",
             asking="Press enter to confirm or esc to cancel",
             unknown_id=_NO_UUID,
+            unknown="No saved session found",
+            soonest=0.1,  # within a few milliseconds of its report Esc may mean "edit the last message"
         ),
         Agent(
             name="claudecode",
@@ -42,6 +49,7 @@ AGENTS = {
             ready=r"(?m)^\s*❯",
             asking=r"Esc to cancel",
             unknown_id=_NO_UUID,
+            unknown="No conversation found",
         ),
         Agent(
             name="omp",
@@ -49,6 +57,7 @@ AGENTS = {
             ready=r"Fake Model",
             asking=r"enter select  esc cancel",
             unknown_id=_NO_UUID,
+            unknown="not found",
         ),
     )
 }

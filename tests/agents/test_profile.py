@@ -20,7 +20,7 @@ async def test_interrupt_and_quit() -> None:
         for number, pause in enumerate(AWKWARD):
             await submit(agent, f"slow 60 turn {number}")
             await until_turn(agent, "running", PATIENCE)
-            await trio.sleep_until(pressed + pause)
+            await trio.sleep_until(max(pressed + pause, trio.current_time() + AGENT.soonest))
             pressed = trio.current_time()
             await agent.press(PROFILE.interrupt)
             await until_turn(agent, "idle", SOON)
@@ -30,6 +30,8 @@ async def test_interrupt_and_quit() -> None:
         await agent.settled()
         assert agent.state().turn == "idle"
         assert "a draft" in agent.terminal.screen.text()
+        await agent.write(b"\x7f" * len("a draft"))  # the first quit key would only clear it
+        await agent.settled()
         last = await agent.stop(clean=True)
         assert agent.exit_code == 0
         assert PROFILE.farewell(last)
@@ -46,5 +48,5 @@ async def test_an_open_approval_shows_and_is_dismissed() -> None:
 
 async def test_an_unknown_session_is_no_terminal_that_is_ready() -> None:
     async with tui(AGENT.unknown_id) as agent:
-        with trio.fail_after(PATIENCE), pytest.raises(SideFailed, match="not found"):
+        with trio.fail_after(PATIENCE), pytest.raises(SideFailed, match=AGENT.unknown):
             await agent.ready()
