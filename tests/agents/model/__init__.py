@@ -12,7 +12,7 @@ a title or a summary, and is echoed):
     tool: NAME JSON  a call of that tool with those arguments
     fail: STATUS     an HTTP error of that status
     broken: nonsense a stream that is no JSON
-    broken: cut      a stream that ends in the middle of its words
+    broken: cut      a stream that ends in the middle of its words (without a stream both are half an answer)
     anything else    "echo: <prompt>"
 
 `behaviour` decides, one module per dialect reads requests and writes answers (`chat`: OpenAI Chat
