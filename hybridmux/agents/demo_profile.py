@@ -76,6 +76,7 @@ PROFILE = Profile(
     farewell=farewell,
     identity="report",
     environment=_environment,
+    force_note="What runs in the background of the terminal ends with it.",
 )
 
 LONELY = evolve(

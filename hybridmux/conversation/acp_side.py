@@ -7,6 +7,7 @@ import trio
 
 from hybridmux.acp.connector import Connector, ConnectorSpec, open_connector
 from hybridmux.acp.messages import describe, is_active_writer, is_auth_required
+from hybridmux.agents.executable import chat_environment, own_program
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.sides import (
     Abilities,
@@ -21,6 +22,7 @@ from hybridmux.conversation.sides import (
 )
 from hybridmux.conversation.tui import own_temp
 from hybridmux.errors import HybridmuxError
+from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
 from hybridmux.wire.chat import PromptCapabilities
 from hybridmux.wire.convert import Json
@@ -53,6 +55,8 @@ class AcpSide:
         self.abilities = Abilities()
         self.sink: Callable[[Json], None] = lambda _: None
         self.asker: Asker | None = None
+        self.report: EndReport | None = None
+        """How its processes ended, after `stop()`."""
         self._budgets = budgets
         self._connector: Connector | None = None
         self._session: str | None = None
@@ -71,6 +75,10 @@ class AcpSide:
     async def on_elicitation(self, params: Json) -> Json:
         """`elicitation/create`."""
         return await self.asker.form(params) if self.asker else {"action": "cancel"}
+
+    def pids(self) -> frozenset[int]:
+        """The connector and everything it started."""
+        return self._wire.pids()
 
     # --- what we ask ---
 
@@ -141,7 +149,7 @@ class AcpSide:
             with trio.move_on_after(self._budgets.stopping_step), suppress(HybridmuxError):
                 # it is about to end anyway
                 await self._wire.close_session()
-        report = await self._wire.stop()
+        report = self.report = await self._wire.stop()
         if report.survivors:
             raise SideFailed(f"these processes did not end: {', '.join(report.survivors)}")
 
@@ -165,6 +173,8 @@ async def open_chat(plan: Plan, mark: Mark, budgets: Budgets) -> AsyncIterator[A
     side = AcpSide(budgets)
     async with AsyncExitStack() as stack:
         env = await stack.enter_async_context(own_temp(plan))
+        program = own_program(plan.launch, env, plan.cwd)
+        env = chat_environment(plan.profile, env, program)
         spec = ConnectorSpec(argv=tuple(argv), cwd=plan.cwd, env=env)
         with _blame():
             connector = await stack.enter_async_context(

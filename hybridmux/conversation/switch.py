@@ -77,6 +77,7 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
             s.arrive(Step.ACP)
             show(s, loaded)
             s.log.mark("switched")
+            s.sides.partings.tell(s.log)
             if unsent:
                 s.log.say(*unsent)
     return SwitchResult(side="acp", unsupported=list(s.plan.launch.unsupported))
@@ -108,6 +109,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
             draft = s.turns.take_draft()
             s.arrive(Step.TUI)
             s.log.mark("switched")
+            s.sides.partings.tell(s.log)
             if draft:
                 s.log.say("draft", "Queued messages were handed back to the device that started the switch.")
     return SwitchResult(side="tui", draft=draft, dropped=list(s.plan.launch.dropped))
@@ -198,8 +200,7 @@ async def _after_parting(s: HybridSession, expected: str, parting: str) -> str:
         return expected
     if identity.named(await s.sides.waiting.sessions(), last) is None:
         raise SideFailed(f"the terminal ended on another conversation ({last}) that is not listed")
-    if last in s.taken():
-        raise identity.not_eligible("occupied")
+    identity.check_free(s, last)
     s.opening = last
     s.known = Known(session_id=last)
     s.id_change = {"was": expected, "now": last, "reason": "the terminal had moved on to it"}

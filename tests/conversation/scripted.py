@@ -56,6 +56,8 @@ class World:
     cancel: str = "ok"
     can_resume: bool = True
     missing: str | None = None
+    elsewhere: set[str] = field(factory=set)
+    """Agent sessions that programs of others have open."""
     listed: list[str] = field(factory=lambda: [ID])
     """The agent sessions of the folder."""
     history: list[str] = field(factory=lambda: ["hello"])
@@ -105,6 +107,7 @@ class ScriptedTui:
         self.bell = Bell()
         self.code: int | None = None
         self.stop_key_at = -1.0
+        self.report = None
         self.terminal = SimpleNamespace(
             title="",
             cols=80,
@@ -165,6 +168,12 @@ class ScriptedTui:
                 elif self.world.interrupt == "exit":
                     self.die(143)
 
+    def glance(self) -> TuiState:
+        return self.state()
+
+    def pids(self) -> frozenset[int]:
+        return frozenset()
+
     def strike(self) -> None:
         if self.code is None:
             self.die(-9)
@@ -192,6 +201,7 @@ class ScriptedChat:
         self.abilities = Abilities(load=True, resume=world.can_resume)
         self.sink = lambda _: None
         self.asker = None
+        self.report = None
         self.gone = trio.Event()
         self.finish_turn = trio.Event()
 
@@ -259,6 +269,9 @@ class ScriptedChat:
         self.world.note("kill chat")
         self.leave()
 
+    def pids(self) -> frozenset[int]:
+        return frozenset()
+
     def strike(self) -> None:
         self.leave()
 
@@ -305,6 +318,9 @@ class ScriptedSides:
 
     def missing_connector(self, plan) -> str | None:
         return self.world.missing
+
+    def occupied(self, plan, session_id, ours) -> bool:
+        return session_id in self.world.elsewhere
 
 
 class ScriptedStore:
