@@ -13,7 +13,7 @@ async def test_the_conversation_moves_to_the_chat_and_back(tmp_path, clock):
             with clock.step("terminal ready"):
                 await term.until_text(AGENT.ready, PATIENCE)
             with clock.step("terminal turn"):
-                await term.type("first words")
+                await term.submit("first words")
                 await term.until_text("echo: first words", PATIENCE)
             with clock.step("switch to chat"):
                 assert (await client.switch(sid, "acp"))["side"] == "acp"
@@ -32,7 +32,7 @@ async def test_the_conversation_moves_to_the_chat_and_back(tmp_path, clock):
             await term.until_text("echo: second words", PATIENCE)
             assert "echo: first words" in term.text()
             with clock.step("terminal turn, again"):
-                await term.type("third words")
+                await term.submit("third words")
                 await term.until_text("echo: third words", PATIENCE)
             with clock.step("switch to chat, again"):
                 assert (await client.switch(sid, "acp"))["side"] == "acp"
