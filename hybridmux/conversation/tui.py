@@ -14,7 +14,7 @@ from attrs import evolve
 from hybridmux.agents.profile import Look, Press, TuiState
 from hybridmux.agents.testimony import Subject, Testimony, testimony
 from hybridmux.budgets import KIB, Budgets
-from hybridmux.conversation.sides import Plan, SideFailed
+from hybridmux.conversation.sides import OccupiedElsewhere, Plan, SideFailed
 from hybridmux.errors import HybridmuxError
 from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
@@ -107,7 +107,7 @@ class Tui:
             if self.terminal.exit_code is not None:
                 raise SideFailed(self._obituary())
             if state.trouble:
-                raise SideFailed(state.trouble)
+                raise (OccupiedElsewhere if state.occupied else SideFailed)(state.trouble)
             if want(state):
                 return state
             with trio.move_on_after(self._beat):
