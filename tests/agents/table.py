@@ -19,6 +19,14 @@ class Agent:
     """What is said about it."""
     soonest: float = 0.0
     """Seconds a turn must have run before the interrupt keys surely end it."""
+    stores_at_once: bool = True
+    """Whether its conversation is stored before the first answer has ended."""
+    keeps_words: bool = True
+    """Whether an interrupted answer is replayed."""
+    replays_refused: bool = True
+    """Whether a command that was refused is replayed."""
+    interrupted: tuple[tuple[str, str], ...] = ()
+    """What else stands in the conversation after an interrupted answer: (role, text)."""
 
 
 _NO_UUID = "00000000-0000-7000-8000-000000000000"
@@ -41,6 +49,8 @@ AGENTS = {
             asking="Press enter to confirm or esc to cancel",
             unknown_id=_NO_UUID,
             unknown="No saved session found",
+            keeps_words=False,
+            replays_refused=False,
             soonest=0.1,  # within a few milliseconds of its report Esc may mean "edit the last message"
         ),
         Agent(
@@ -50,6 +60,7 @@ AGENTS = {
             asking=r"Esc to cancel",
             unknown_id=_NO_UUID,
             unknown="No conversation found",
+            interrupted=(("user", "[Request interrupted by user]"),),
         ),
         Agent(
             name="omp",
@@ -58,6 +69,8 @@ AGENTS = {
             asking=r"enter select  esc cancel",
             unknown_id=_NO_UUID,
             unknown="not found",
+            stores_at_once=False,
+            keeps_words=False,
         ),
     )
 }

@@ -1,32 +1,54 @@
 """A switch in the middle of something: a running answer, an open approval; and the chat's own turns."""
 
-from tests.agents.use import AGENT, PATIENCE, session_of, turns
+from tests.agents.use import AGENT, PATIENCE, said, session_of, turns
+from tests.support.client import TerminalView
+
+
+async def begin(term: TerminalView) -> list[tuple[str, str]]:
+    """A terminal that takes input, its conversation stored; what was said in it."""
+    await term.until_text(AGENT.ready, PATIENCE)
+    if AGENT.stores_at_once:
+        return []
+    await term.submit("hello")
+    await term.until_text("echo: hello", PATIENCE)
+    return said("hello")
 
 
 async def test_a_running_terminal_turn_is_interrupted_and_its_words_are_kept(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
-            await term.until_text(AGENT.ready, PATIENCE)
+            before = await begin(term)
             await term.submit("slow 40")
             await term.until_text("tick 3", PATIENCE)
             assert (await client.switch(sid, "acp"))["side"] == "acp"
         async with client.chat(sid) as chat:
-            (_, asked), (role, answer), *more = turns(chat)
-            assert (asked, role, more) == ("slow 40", "agent", [])
-            assert answer.startswith("tick 1 tick 2")
-            assert "done" not in answer
+            assert turns(chat)[: len(before)] == before
+            assert_interrupted(turns(chat)[len(before) :])
+
+
+def assert_interrupted(conversation: list[tuple[str, str]]) -> None:
+    """The prompt, what the agent keeps of the interrupted answer, and what it says of the interruption."""
+    asked, *rest = conversation
+    assert asked == ("user", "slow 40")
+    if AGENT.keeps_words:
+        role, answer = rest.pop(0)
+        assert role == "agent"
+        assert answer.startswith("tick 1 tick 2")
+        assert "done" not in answer
+    assert rest == [*AGENT.interrupted]
 
 
 async def test_an_open_approval_in_the_terminal_is_rejected_by_the_switch(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
-            await term.until_text(AGENT.ready, PATIENCE)
+            before = await begin(term)
             await term.submit("run: touch never")
             await term.until_text(AGENT.asking, PATIENCE)
             assert (await client.switch(sid, "acp"))["side"] == "acp"
         async with client.chat(sid) as chat:
-            assert turns(chat)[0] == ("user", "run: touch never")
-            assert [tool["status"] for tool in chat.of("tool.upsert") if "status" in tool][-1] == "failed"
+            assert turns(chat)[: len(before) + 1] == [*before, ("user", "run: touch never")]
+            ends = [tool["status"] for tool in chat.of("tool.upsert") if "status" in tool][-1:]
+            assert ends == (["failed"] if AGENT.replays_refused else [])
 
 
 async def test_the_chat_asks_cancels_and_carries_on(tmp_path):
