@@ -124,7 +124,7 @@ MESSAGES_TRACKED = 1024
 TOOLS_TRACKED = 64
 """Tool calls whose streamed output is held (at most `TEXT_FIELD` each) to be added to."""
 PROMPT_TEXT = 64 * KIB
-HEARD_TEXTS, HEARD_CHARS = 1000, 300
+HEARD_TEXTS, HEARD_CHARS = 200, 300
 """User messages, and characters of each, that are remembered to hold a replay against them."""
 QUEUE_ITEMS = 100
 PENDING_REQUESTS = 64

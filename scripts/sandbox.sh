@@ -49,7 +49,7 @@ home=/home/agent
 mkdir -p "$home/proj"
 cp -r "$root/tests/agents/$agent/home/." "$home/"
 mapfile -t extra < <(grep -v '^#' "$root/tests/agents/$agent/env")
-clean=(env -i "PATH=$root/.venv/bin:$folder/node_modules/.bin:$node:/usr/local/bin:/usr/bin:/bin"
+clean=(env -i "PATH=$root/.venv/bin:$home/.local/bin:$folder/node_modules/.bin:$node:/usr/local/bin:/usr/bin:/bin"
   "HOME=$home" USER=agent SHELL=/bin/bash LANG=C.UTF-8 TERM=xterm-256color COLORTERM=truecolor TMPDIR=/tmp
   PYTHONDONTWRITEBYTECODE=1 "HYBRIDMUX_SANDBOX=$agent" "HYBRIDMUX_CHECKOUT=$root" "${extra[@]}")
 

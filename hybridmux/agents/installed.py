@@ -9,7 +9,6 @@ from typing import Literal
 
 from attrs import frozen
 
-from hybridmux.acp.messages import InitializeResult
 from hybridmux.agents.asking import Answer, ask, surroundings
 from hybridmux.agents.launch import Launch, base
 from hybridmux.agents.profile import Profile
@@ -155,17 +154,15 @@ def connector_version(profile: Profile, launch: Launch, env: Env, cwd: str) -> s
     return read_version(package.version) if package and ours else None
 
 
-async def outdated_of(
-    profile: Profile, launch: Launch, env: Env, cwd: str, connector: InitializeResult | None
-) -> list[Outdated]:
+async def outdated_of(profile: Profile, launch: Launch, env: Env, cwd: str, connector: str) -> list[Outdated]:
     """The programs of a session that are older than what its profile was tried with.
 
-    `connector`: what it answered to `initialize`; None if there is none. What says nothing is not named.
+    `connector`: the version it gave in its answer to `initialize`, if any. What says nothing is not named.
     """
     found: dict[str, str] = {}
     for one in profile.verified:
         if one.of == "connector":
-            found[one.name] = connector.version if connector else ""
+            found[one.name] = connector
         else:
             answer = await program_version(launch, env, cwd)
             found[one.name] = "" if answer.trouble else answer.text

@@ -153,4 +153,5 @@ class Profile:
     )
     """Reads a form (its message and schema) that is a permission request in fact."""
     failed_answer: re.Pattern[str] | None = None
-    """A turn whose only text matches has failed, though the agent says that it ended well."""
+    """A turn whose only text matches and that used no tokens has failed, though the agent says that it ended
+    well."""

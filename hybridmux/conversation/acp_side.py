@@ -7,6 +7,7 @@ import trio
 
 from hybridmux.acp.connector import Connector, ConnectorSpec, open_connector
 from hybridmux.acp.messages import describe, is_active_writer, is_auth_required
+from hybridmux.agents.executable import chat_environment, own_program
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.sides import (
     Abilities,
@@ -37,7 +38,7 @@ def _blame() -> Iterator[None]:
     except SideFailed:
         raise
     except HybridmuxError as exc:
-        kind = SideFailed
+        kind: Callable[[str], SideFailed] = SideFailed
         if is_auth_required(exc):
             kind = AuthRequired
         elif is_active_writer(exc):
@@ -52,6 +53,7 @@ class AcpSide:
 
     def __init__(self, budgets: Budgets) -> None:
         self.abilities = Abilities()
+        self.version = ""
         self.sink: Callable[[Json], None] = lambda _: None
         self.asker: Asker | None = None
         self.report: EndReport | None = None
@@ -75,6 +77,10 @@ class AcpSide:
         """`elicitation/create`."""
         return await self.asker.form(params) if self.asker else {"action": "cancel"}
 
+    def pids(self) -> frozenset[int]:
+        """The connector and everything it started."""
+        return self._wire.pids()
+
     # --- what we ask ---
 
     async def begin(self, connector: Connector) -> None:
@@ -82,6 +88,7 @@ class AcpSide:
         self._connector = connector
         with _blame():
             result = await connector.initialize()
+        self.version = result.version
         self.abilities = Abilities(
             load=result.can_load,
             resume=result.can_resume,
@@ -168,6 +175,8 @@ async def open_chat(plan: Plan, mark: Mark, budgets: Budgets) -> AsyncIterator[A
     side = AcpSide(budgets)
     async with AsyncExitStack() as stack:
         env = await stack.enter_async_context(own_temp(plan))
+        program = own_program(plan.launch, env, plan.cwd)
+        env = chat_environment(plan.profile, env, program)
         spec = ConnectorSpec(argv=tuple(argv), cwd=plan.cwd, env=env)
         with _blame():
             connector = await stack.enter_async_context(

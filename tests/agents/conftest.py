@@ -2,5 +2,18 @@
 
 import os
 
+import pytest
+
 if "HYBRIDMUX_SANDBOX" not in os.environ:
     collect_ignore_glob = ["test_*.py"]
+
+
+@pytest.fixture
+def clock(capsys):
+    """Takes the times of named steps; prints its table at the end."""
+    from tests.agents.use import AGENT, Clock
+
+    clock = Clock()
+    yield clock
+    with capsys.disabled():
+        print(f"\n{AGENT.name}\n{clock.table()}")

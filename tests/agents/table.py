@@ -15,14 +15,62 @@ class Agent:
     """Pattern on the screen while an approval is open."""
     unknown_id: str
     """An agent session id that looks right and names nothing."""
+    unknown: str
+    """What is said about it."""
+    soonest: float = 0.0
+    """Seconds a turn must have run before the interrupt keys surely end it."""
+    stores_at_once: bool = True
+    """Whether its conversation is stored before the first answer has ended."""
+    keeps_words: bool = True
+    """Whether an interrupted answer is replayed."""
+    replays_refused: bool = True
+    """Whether a command that was refused is replayed."""
+    interrupted: tuple[tuple[str, str], ...] = ()
+    """What else stands in the conversation after an interrupted answer: (role, text)."""
 
+
+_NO_UUID = "00000000-0000-7000-8000-000000000000"
 
 AGENTS = {
-    "opencode": Agent(
-        name="opencode",
-        cmd=["opencode"],
-        ready=r"ctrl\+p commands",
-        asking="Permission required",
-        unknown_id="ses_00000000000000000000000000",
-    ),
+    agent.name: agent
+    for agent in (
+        Agent(
+            name="opencode",
+            cmd=["opencode"],
+            ready=r"ctrl\+p commands",
+            asking="Permission required",
+            unknown_id="ses_00000000000000000000000000",
+            unknown="Session not found",
+        ),
+        Agent(
+            name="codex",
+            cmd=["codex"],
+            ready=r"(?m)^\s*\u203a ",
+            asking="Press enter to confirm or esc to cancel",
+            unknown_id=_NO_UUID,
+            unknown="No saved session found",
+            keeps_words=False,
+            replays_refused=False,
+            soonest=0.1,  # within a few milliseconds of its report Esc may mean "edit the last message"
+        ),
+        Agent(
+            name="claudecode",
+            cmd=["claude"],
+            ready=r"(?m)^\s*❯",
+            asking=r"Esc to cancel",
+            unknown_id=_NO_UUID,
+            unknown="No conversation found",
+            interrupted=(("user", "[Request interrupted by user]"),),
+        ),
+        Agent(
+            name="omp",
+            cmd=["omp"],
+            ready=r"▶─+\d+%",  # painted before; an Enter is lost until the status line has its numbers
+            asking=r"enter select  esc cancel",
+            unknown_id=_NO_UUID,
+            unknown="not found",
+            stores_at_once=False,
+            keeps_words=False,
+        ),
+    )
 }

@@ -1,17 +1,6 @@
 """The main job with a real agent: its conversation moves to the chat and back, and keeps its id."""
 
-import pytest
-
-from tests.agents.use import AGENT, PATIENCE, Clock, said, session_of, turns
-
-
-@pytest.fixture
-def clock(capsys):
-    """Prints its table at the end."""
-    clock = Clock()
-    yield clock
-    with capsys.disabled():
-        print(f"\n{AGENT.name}\n{clock.table()}")
+from tests.agents.use import AGENT, PATIENCE, said, session_of, turns
 
 
 async def test_the_conversation_moves_to_the_chat_and_back(tmp_path, clock):
@@ -24,7 +13,7 @@ async def test_the_conversation_moves_to_the_chat_and_back(tmp_path, clock):
             with clock.step("terminal ready"):
                 await term.until_text(AGENT.ready, PATIENCE)
             with clock.step("terminal turn"):
-                await term.type("first words")
+                await term.submit("first words")
                 await term.until_text("echo: first words", PATIENCE)
             with clock.step("switch to chat"):
                 assert (await client.switch(sid, "acp"))["side"] == "acp"
@@ -43,7 +32,7 @@ async def test_the_conversation_moves_to_the_chat_and_back(tmp_path, clock):
             await term.until_text("echo: second words", PATIENCE)
             assert "echo: first words" in term.text()
             with clock.step("terminal turn, again"):
-                await term.type("third words")
+                await term.submit("third words")
                 await term.until_text("echo: third words", PATIENCE)
             with clock.step("switch to chat, again"):
                 assert (await client.switch(sid, "acp"))["side"] == "acp"

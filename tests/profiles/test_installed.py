@@ -5,18 +5,17 @@ import os
 import pytest
 import trio
 
-from hybridmux.acp.messages import read_initialize
 from hybridmux.agents import claudecode, codex, omp, opencode
 from hybridmux.agents.asking import ask, surroundings
 from hybridmux.agents.installed import apart_from_shared_server, obstacles, outdated_of
 from hybridmux.agents.launch import Launch
-from hybridmux.agents.registry import BUILT_IN, PREPARED, Registry
+from hybridmux.agents.registry import Registry
 from tests.support.processes import nothing_left
 from tests.support.programs import Programs
 
 __all__ = ["nothing_left"]
 
-AGENTS = Registry([*BUILT_IN, *PREPARED])
+AGENTS = Registry()
 
 
 @pytest.fixture
@@ -99,7 +98,7 @@ async def test_a_wrapper_s_shell_decides_what_is_found(programs, tmp_path):
         "codex-acp is not installed (not found on PATH); npm install -g @agentclientprotocol/codex-acp",
         "CODEX_PATH names no program",
     ]
-    assert await outdated_of(codex.PROFILE, wrapped, env, "/", None) == []
+    assert await outdated_of(codex.PROFILE, wrapped, env, "/", "") == []
     assert programs.runs("codex") == 1
 
 
@@ -114,25 +113,21 @@ async def test_nothing_is_said_against_a_command_whose_shell_does_not_get_so_far
 # --- outdated ---
 
 
-def connector(version):
-    return read_initialize({"protocolVersion": 1, "agentInfo": {"name": "c", "version": version}})
-
-
 async def test_each_old_program_of_a_session_is_named(programs):
     programs.says("claude", "2.1.100 (Claude Code)")
-    found = await outdated_of(claudecode.PROFILE, launch("claude"), programs.env, "/", connector("0.100.9"))
+    found = await outdated_of(claudecode.PROFILE, launch("claude"), programs.env, "/", "0.100.9")
     assert [(one.name, one.version, one.verified) for one in found] == [
         ("claude", "2.1.100", "2.1.332"),
         ("claude-agent-acp", "0.100.9", "0.101.0"),
     ]
     programs.says("claude", "2.2.0 (Claude Code)")
-    assert await outdated_of(claudecode.PROFILE, launch("claude"), programs.env, "/", None) == []
+    assert await outdated_of(claudecode.PROFILE, launch("claude"), programs.env, "/", "") == []
 
 
 @pytest.mark.parametrize("body", ["echo yes", "echo 1.0; exit 1", "exit 0", "echo version 2"])
 async def test_a_program_that_says_nothing_we_understand_is_not_named(programs, body):
     programs.add("opencode", body)
-    assert await outdated_of(opencode.PROFILE, launch("opencode"), programs.env, "/", None) == []
+    assert await outdated_of(opencode.PROFILE, launch("opencode"), programs.env, "/", "") == []
 
 
 # --- the background server ---
