@@ -25,16 +25,19 @@ class Breaker:
 
     async def at(self, moment: str, number: Any = None) -> None:
         """When a request with id `number` came in; returns if the proper answer should follow."""
+        await self._faults.waited(moment)
         for fault in self._faults.at(moment):
             await self._break(fault, number)
 
     async def at_start(self) -> None:
+        await self._faults.waited("start")
         if self._faults.find("start", "error"):
             sys.stderr.write("demo fault: start\n")
             breakage.leave(1)
         await self.at("start")
 
     async def at_quit(self) -> None:
+        await self._faults.waited("quit")
         if self._faults.find("quit", "error"):
             breakage.leave(1)
         await self.at("quit")

@@ -17,6 +17,7 @@ def before_paint(moment: str, faults: Faults, session: str = "") -> None:
 
     Raises `InUse` or `NoSuchSession` for the faults that pretend them.
     """
+    faults.wait(moment)
     for fault in faults.at(moment):
         _break(fault)
         if fault.name == "active_writer":
@@ -40,6 +41,7 @@ def at_prompt(faults: Faults, text: str) -> tuple[script.Step, ...] | None:
 
 def at_quit(faults: Faults) -> None:
     """Breaks when the terminal is restored and the program is about to end."""
+    faults.wait("quit")
     for fault in faults.at("quit"):
         if fault.name != "hang":
             _break(fault)
