@@ -215,3 +215,19 @@ def test_wait_holds_one_answer_until_the_file_says_something_else(acp, tmp_path)
     other.replace(file)
     with pytest.raises(Answered):
         client.call("session/list")  # only what waits looks into the file again
+
+
+def test_wait_holds_a_cancel(acp, talk, tmp_path):
+    file, other = tmp_path / "fault", tmp_path / "other"
+    file.write_text("acp.interrupt:wait")
+    other.write_text("")
+    client = acp(f"@{file}")
+    session = talk("before")
+    client.load(session)
+    turn = client.send("session/prompt", sessionId=session, prompt=[{"type": "text", "text": "slow 30"}])
+    client.notify("session/cancel", sessionId=session)
+    assert client.call("session/list")["sessions"]  # the cancel has come before this
+    client.call("session/list")
+    assert not client.answered(turn)
+    other.replace(file)
+    assert client.answer(turn)["stopReason"] == "cancelled"

@@ -166,3 +166,18 @@ def test_wait_holds_the_start_until_the_file_says_something_else(tui, talk, tmp_
         terminal.ready()
         terminal.type("\x04")
     assert terminal.finish() == status
+
+
+def test_wait_holds_an_interrupt(tui, tmp_path):
+    file, other = tmp_path / "fault", tmp_path / "other"
+    file.write_text("tui.interrupt:wait")
+    other.write_text("")
+    terminal = tui(fault=f"@{file}")
+    terminal.ready()
+    terminal.type("slow 30\r")
+    terminal.says(state="working")
+    terminal.type("\x1b")
+    terminal.take(0.3)
+    assert terminal.reports()[-1]["state"] == "working"
+    other.replace(file)
+    terminal.says(state="idle")

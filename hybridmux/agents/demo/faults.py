@@ -14,7 +14,7 @@
   `lag=N` leaves the last turn out of the first N loads after it · `other` (TUI) opens another session
 
 A `hang` at `interrupt` means that interrupts are ignored while the turn goes on by itself. A `wait` is for
-faults out of a file, which is to be replaced whole; at `interrupt` and the TUI's `prompt` it does nothing.
+faults out of a file, which is to be replaced whole; at the TUI's `prompt` it does nothing.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ class Faults:
             self._read()
 
     async def waited(self, moment: str) -> None:
-        """As `wait`, for the ACP side: its other tasks run on."""
+        """As `wait`, with the program's other tasks running on."""
         while self.find(moment, "wait"):
             await asyncio.sleep(LOOK_AGAIN)
             self._read()

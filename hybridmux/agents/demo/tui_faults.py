@@ -10,6 +10,7 @@ from hybridmux.agents.demo import breakage, limits, script
 from hybridmux.agents.demo.faults import Fault, Faults
 from hybridmux.agents.demo.history import Conversation
 from hybridmux.agents.demo.store import InUse, NoSuchSession, Store
+from hybridmux.agents.demo.turn import Turn
 
 
 def before_paint(moment: str, faults: Faults, session: str = "") -> None:
@@ -37,6 +38,12 @@ def at_prompt(faults: Faults, text: str) -> tuple[script.Step, ...] | None:
             return (script.Slow(fault.number(limits.SLOW_FAULT)), *script.steps(text))
         _break(fault)
     return None
+
+
+async def interrupt(faults: Faults, turn: Turn) -> None:
+    """Interrupts a turn, as soon as the faults let it be."""
+    await faults.waited("interrupt")
+    turn.interrupt()
 
 
 def at_quit(faults: Faults) -> None:
