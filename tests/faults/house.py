@@ -1,0 +1,110 @@
+"""One server that many tests share: each brings a session of its own, with its own agent store and faults."""
+
+import re
+import select
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import define
+
+from hybridmux.proc.mark import ENV, Mark, data_hash
+from tests.support.client import Client
+from tests.support.server import PROGRAM, START, STOP
+
+SHORT = """
+[budgets]
+precheck = 3.0
+interrupting = 1.2
+choice = 20.0
+cancelling = 1.2
+stopping_step = 1.5
+starting = 4.0
+loading_idle = 2.5
+loading_total = 8.0
+rolling_back = 6.0
+shutdown_grace = 8.0
+"""
+"""Long enough to do something in every phase on a slow machine, short enough to wait for."""
+_READY = re.compile(r"hybridmux ready: http://([^:/]+):(\d+)/#token=(\S+)")
+
+
+@define
+class House:
+    """A running server; `process` is the keeper."""
+
+    process: "subprocess.Popen[str]"
+    client: Client
+    data: Path
+    stderr: Path
+
+    @property
+    def server(self) -> int:
+        """The server's own pid, below the keeper."""
+        keeper = self.process.pid
+        (child, *_) = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
+        return int(child)
+
+    def log(self) -> str:
+        """What it has written so far."""
+        return self.stderr.read_text(errors="replace")
+
+
+@contextmanager
+def house(folder: Path) -> Iterator[House]:
+    """The real server on `folder`/data; stopped at the end."""
+    config, stderr, data = folder / "config.toml", folder / "server.err", folder / "data"
+    config.write_text(SHORT)
+    argv = [str(PROGRAM), "serve", "--host", "127.0.0.1", "--port", "0"]
+    argv += ["--data", str(data), "--config", str(config)]
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    with stderr.open("a") as err:
+        process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=err, text=True)
+    try:
+        yield House(process, _ready(process, stderr), data, stderr)
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def _ready(process: "subprocess.Popen[str]", stderr: Path) -> Client:
+    assert process.stdout is not None
+    if select.select([process.stdout], [], [], START)[0] and (
+        found := _READY.match(process.stdout.readline())
+    ):
+        return Client(host=found[1], port=int(found[2]), token=found[3])
+    raise AssertionError(f"no ready line within {START} s\n{stderr.read_text(errors='replace')}")
+
+
+def living(data: Path, session: str) -> dict[int, str]:
+    """The processes of one session by their mark: pid to `tui`, `acp` or `other`."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            environ = (folder / "environ").read_bytes().split(b"\0")
+            words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        text = next((e for e in environ if e.startswith(f"{ENV}=".encode())), b"").decode()
+        mark = Mark.parse(text.removeprefix(f"{ENV}="))
+        if mark is not None and (mark.data, mark.session) == (data_hash(data), session):
+            found[int(folder.name)] = next((word for word in words if word in ("tui", "acp")), "other")
+    return found
+
+
+def until_gone(data: Path, session: str, seconds: float = 10) -> None:
+    """Waits until no process of the session is left."""
+    end = time.monotonic() + seconds
+    while left := living(data, session):
+        assert time.monotonic() < end, f"left over: {left}"
+        time.sleep(0.01)
