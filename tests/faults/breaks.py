@@ -17,21 +17,24 @@ class Break(NamedTuple):
     words: str = "demo fault"
     """What the answer says where it strikes."""
     status: int = 502
+    """Of the answer when it strikes the chat; a terminal that fails is always 502."""
 
+
+LONG_LINE = "the agent sent a line longer than"
 
 BREAKS = {
     "exits-at-once": Break("exit", moment="start", words="71"),
     "exits-later": Break("exit", words="71"),
     "hangs-initialize": Break("hang", moment="initialize", words="time"),
     "hangs-list": Break("hang", words="time"),
-    "hangs-load": Break("hang", words="within"),
+    "hangs-load": Break("hang", words="s"),
     "garbage": Break("garbage", fatal=False),
     "half-line": Break("halfline", words="71"),
-    "big-line": Break("bigline=65"),
+    "big-line": Break("bigline=65", words=LONG_LINE),
     "unknown-id": Break("unknownid", fatal=False),
     "error": Break("error"),
     "auth-required": Break("auth", words="uthentication"),
-    "active-writer": Break("active_writer", words="is open in another program"),
+    "active-writer": Break("active_writer", words="is open in another program", status=409),
     "closed-stdout": Break("closed", words=""),
     "stderr-flood": Break("stderr", fatal=False),
     "dies-mid-load": Break("die=2", words="71"),
@@ -55,14 +58,15 @@ async def broken(stage: Stage, fault: str, phase: str) -> None:
     moment = break_.moment or moment
     await hold(stage, phase, moment)
     stage.break_with(f"{side}.{moment}:{break_.fault}")
+    status = break_.status if side == "acp" else 502
     if not break_.fatal:
         await unharmed(stage, phase)
     elif phase == "precheck":
-        await outcomes.untouched(stage, break_.status, break_.words)
+        await outcomes.untouched(stage, status, break_.words)
     elif phase == "rolling_back":
         await outcomes.lost(stage, "demo fault")
     else:
-        await outcomes.rolled_back(stage, break_.status, break_.words)
+        await outcomes.rolled_back(stage, status, break_.words)
 
 
 async def unharmed(stage: Stage, phase: str) -> None:

@@ -131,12 +131,14 @@ async def killed(stage: Stage, phase: str) -> None:
     """SIGKILL for the program that the phase waits for."""
     await hold(stage, phase)
     victim = "acp" if (stage.direction, phase) in ACP_WAITED_FOR else "tui"
-    (pid,) = [pid for pid, kind in stage.living().items() if kind == victim]
-    os.kill(pid, signal.SIGKILL)
+    with trio.fail_after(5):
+        while not (pids := [pid for pid, kind in stage.living().items() if kind == victim]):  # noqa: ASYNC110 - it sets no event
+            await trio.sleep(0.01)
+    os.kill(pids[0], signal.SIGKILL)
     if phase == "precheck":
-        await outcomes.untouched(stage, 502, "signal 9")
+        await outcomes.untouched(stage, 502, "SIGKILL")
     elif phase in ("starting", "loading"):
-        await outcomes.rolled_back(stage, 502, "signal 9")
+        await outcomes.rolled_back(stage, 502, "SIGKILL" if victim == "acp" else "signal 9")
     elif phase == "rolling_back":
         await outcomes.lost(stage, "demo fault")
     else:

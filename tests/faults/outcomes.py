@@ -1,4 +1,4 @@
-"""How a switch may end, and what must be true then: of the answer, the session, its processes and its record."""
+"""How a switch may end, and what must be true then: of answer, session, processes and record."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ async def refused(stage: Stage, status: int, words: str) -> None:
     assert answer is not None
     assert answer[0] == status, answer
     assert words in answer[1]["error"]
-    assert answer[1].keys() <= {"error", "reason", "path"}
+    assert answer[1].keys() == {"error", *{409: ["reason"], 503: ["path"]}.get(status, [])}
 
 
 async def interrupted(stage: Stage, activity: str) -> None:

@@ -11,8 +11,8 @@ What goes wrong in a switch, and in which phase it has been made to go wrong by 
 `tests/faults/matrix.py` by `scripts/faults`; do not edit.
 
 * **P** ({processes}): over real processes, the server and the demo agent. The test brings a session into the
-  phase, holds it there, lets the fault happen, and looks at the answer, the session, its processes, its record,
-  the conversation and what viewers were told. `{process}[fault-direction-phase]`
+  phase, holds it there, lets the fault happen, and looks at the answer, the session, its processes, its
+  record, the conversation and what viewers were told. `{process}[fault-direction-phase]`
 * **S** ({playbooks}): a playbook over scripted sides on the mock clock.
   `{playbook}[fault-direction-phase]`
 * a small letter ({empty}): nothing to prove; the reason is below.

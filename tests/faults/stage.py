@@ -45,8 +45,8 @@ class Stage:
     client: Client
     sid: str
     direction: str
-    home: Path
-    """The agent's store."""
+    agent_id: str
+    """The conversation's."""
     fault: Path
     program: Path
     chat: ChatView
@@ -66,11 +66,6 @@ class Stage:
     def path(self) -> str:
         """Of the session."""
         return f"/api/sessions/{self.sid}"
-
-    @property
-    def agent_id(self) -> str:
-        """The conversation's id: the only one in the store."""
-        return min(self.home.glob("*.jsonl"), key=lambda file: file.stat().st_ctime_ns).stem
 
     def break_with(self, spec: str) -> None:
         """What the programs find from now on where they wait or start; "" lets them go on unharmed."""
@@ -164,7 +159,21 @@ async def staged(house: House, folder: Path, direction: str, start_fault: str) -
         nursery = await stack.enter_async_context(helpers())
         replace(fault, "")
         before = living(house.data, sid)
-        yield Stage(house, client, sid, direction, home, fault, program, chat, seen, term, before, nursery)
+        (conversation,) = home.glob("*.jsonl")
+        yield Stage(
+            house,
+            client,
+            sid,
+            direction,
+            conversation.stem,
+            fault,
+            program,
+            chat,
+            seen,
+            term,
+            before,
+            nursery,
+        )
 
 
 @asynccontextmanager

@@ -1,14 +1,33 @@
 """The fault matrix over real processes: the server, the demo agent, one test a cell."""
 
+import signal
+import subprocess
+from functools import partial
+
 import pytest
 
+from tests.faults import programs
 from tests.faults.breaks import BREAKS, broken
 from tests.faults.deeds import DEEDS
+from tests.faults.endings import server_ends
 from tests.faults.holds import HOLDS
 from tests.faults.house import house
 from tests.faults.matrix import PROCESS, Cell, cells
 from tests.faults.outcomes import put_away
 from tests.faults.stage import staged
+
+ENDINGS = {"shutdown": signal.SIGTERM, "kill-9": signal.SIGKILL}
+PROGRAMS = {
+    **{name: partial(programs.unstartable, fault=name) for name in programs.INTERPRETERS},
+    "deaf-interrupt": programs.deaf_to_interrupts,
+    "deaf-quit": programs.deaf_to_the_end,
+    "forks": programs.forking,
+    "other-session": programs.another_conversation,
+}
+BUGS = {
+    "other-session-to_chat-rolling_back": "a roll-back does not look which conversation the terminal has",
+}
+"""Cells that fail because of a known bug of the product."""
 
 
 @pytest.fixture(scope="module")
@@ -18,13 +37,70 @@ def shared(tmp_path_factory):
         yield running
 
 
-@pytest.mark.parametrize("cell", [pytest.param(c, id=c.id) for c in cells(PROCESS) if c.fault in BREAKS or c.fault in DEEDS])
-async def test_fault(cell: Cell, shared, tmp_path):
-    start = HOLDS[cell.direction, cell.phase].start
-    async with staged(shared, tmp_path, cell.direction, start) as stage:
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A server whose data is on a disk of its own, which is easily filled."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "data").mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder / "data"], capture_output=True, check=False
+    )
+    if made.returncode:
+        pytest.skip("a disk can be filled only by who may mount one")
+    try:
+        with house(folder) as running:
+            yield running
+    finally:
+        subprocess.run(["umount", folder / "data"], check=True)
+
+
+def params():
+    """Every cell that is proved here."""
+    for cell in cells(PROCESS):
+        marks = [pytest.mark.xfail(strict=True, reason=BUGS[cell.id])] if cell.id in BUGS else []
+        yield pytest.param(cell, id=cell.id, marks=marks)
+
+
+@pytest.mark.parametrize("cell", list(params()))
+async def test_fault(cell: Cell, request, tmp_path):
+    if cell.fault in ENDINGS:
+        await server_ends(tmp_path, cell.direction, cell.phase, by=ENDINGS[cell.fault])
+        return
+    running = request.getfixturevalue("small" if cell.fault == "disk-full" else "shared")
+    start = HOLDS[cell.direction, cell.phase].start if (cell.direction, cell.phase) in HOLDS else ""
+    if cell.phase == "stopping":
+        start = programs.STARTS.get((cell.fault, cell.direction), start)
+    async with staged(running, tmp_path, cell.direction, start) as stage:
         if cell.fault in BREAKS:
             await broken(stage, cell.fault, cell.phase)
+        elif cell.fault in PROGRAMS:
+            await PROGRAMS[cell.fault](stage, cell.phase)
+        elif cell.fault == "disk-full":
+            await programs.unwritable(stage, cell.phase, *filling(running), "No space left on device")
+        elif cell.fault == "unwritable":
+            await programs.unwritable(stage, cell.phase, *in_the_way(running), "cannot be written")
         else:
             await DEEDS[cell.fault](stage, cell.phase)
         await put_away(stage)
-    assert "Traceback" not in shared.log()
+    assert "Traceback" not in running.log()
+
+
+def filling(running):
+    """Fills the disk, and makes room again."""
+    filler = running.data / "filler"
+
+    def fill():
+        with filler.open("wb", buffering=0) as file:
+            while True:
+                try:
+                    file.write(b"\0" * 4096)
+                except OSError:
+                    break
+
+    return fill, filler.unlink
+
+
+def in_the_way(running):
+    """Puts a folder where the store writes its next file; that stops root as well."""
+    folder = running.data / f".hybrid-sessions.json.{running.server}.tmp"
+    return folder.mkdir, folder.rmdir

@@ -1,0 +1,7 @@
+"""Assertions in the helpers of this folder are explained like those in tests."""
+
+import pytest
+
+pytest.register_assert_rewrite(
+    *(f"tests.faults.{name}" for name in ("breaks", "deeds", "holds", "house", "outcomes", "stage"))
+)
