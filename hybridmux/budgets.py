@@ -26,6 +26,8 @@ class Budgets:
     loading_idle: float = 60.0
     """Without any progress; each replayed update is progress."""
     loading_total: float = 600.0
+    retry: float = 15.0
+    """How long a history that lags, or a refusal by an active writer, is tried again before it counts."""
     rolling_back: float = 90.0
     shutdown_grace: float = 10.0
 
@@ -107,6 +109,8 @@ MESSAGES_TRACKED = 1024
 TOOLS_TRACKED = 64
 """Tool calls whose streamed output is held (at most `TEXT_FIELD` each) to be added to."""
 PROMPT_TEXT = 64 * KIB
+HEARD_TEXTS, HEARD_CHARS = 1000, 300
+"""User messages, and characters of each, that are remembered to hold a replay against them."""
 QUEUE_ITEMS = 100
 PENDING_REQUESTS = 64
 CANDIDATES = 20

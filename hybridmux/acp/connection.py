@@ -45,6 +45,7 @@ class Running(Protocol):
     def look(self) -> None: ...
     async def end(self) -> EndReport: ...
     async def kill(self) -> EndReport: ...
+    def strike(self) -> None: ...
 
 
 class Connection:
@@ -119,6 +120,10 @@ class Connection:
     async def kill(self) -> EndReport:
         """Ends it and all it started at once."""
         return await self._program.kill()
+
+    def strike(self) -> None:
+        """SIGKILL to it and all it started; nothing is waited for."""
+        self._program.strike()
 
     async def run(self) -> None:
         """Watches for the end of the program or of its output, and gives the other one a moment."""

@@ -84,6 +84,10 @@ class Program:
         """Ends everything at once."""
         return await self.end((SIGKILL,))
 
+    def strike(self) -> None:
+        """SIGKILL to everything, at once."""
+        self.family.signal(SIGKILL)
+
     async def drain(self) -> None:
         """Reads stderr to its end."""
         while (fd := self._child.stderr) is not None:

@@ -149,6 +149,10 @@ class AcpSide:
         """Ends it without ceremony."""
         await self._wire.kill()
 
+    def strike(self) -> None:
+        """SIGKILL to all its processes."""
+        self._wire.strike()
+
     async def ended(self) -> str:
         """Waits for the connector's end and says why."""
         return await self._wire.wait_closed()

@@ -12,12 +12,16 @@ import orjson
 from attrs import define, field, frozen
 
 from hybridmux.acp.translate import Translator
+from hybridmux.conversation.barrier import Heard
 from hybridmux.journal import ItemJournal
 from hybridmux.wire.convert import Json
 from hybridmux.wire.types import utc_now
 
+GOOD_ENDS = ("end_turn", "max_tokens", "max_turn_requests")
+"""Stop reasons of a turn that came to its end."""
 PREVIEW_LINES = 3
 PREVIEW_CHARS = 600
+TITLE_CHARS = 80
 
 
 @frozen
@@ -39,8 +43,12 @@ class Facts:
     options: list[Json] = field(factory=list)
     usage: Json | None = None
     title: str | None = None
-    user_texts: list[str] = field(factory=list)
-    """The newest user messages, for checking a replay; bounded."""
+    heard: Heard = field(factory=Heard)
+    """The user messages, to hold a later replay against them."""
+    first_line: str = ""
+    """The start of the first user message."""
+    tools: bool = False
+    """There are tool calls."""
     agent_text: str = ""
     """The newest agent message, cut; for the preview."""
 
@@ -126,6 +134,10 @@ class ChatLog:
                 self.facts.title = event["title"]
             case "message.append":
                 self._note_message(event)
+            case "tool.upsert":
+                self.facts.tools = True
+            case "turn.end":
+                self.facts.heard.turn_ended(well=event["stopReason"] in GOOD_ENDS)
 
     def _note_message(self, event: Json) -> None:
         role, text = event["role"], event["content"].get("text") or ""
@@ -136,9 +148,5 @@ class ChatLog:
                 :PREVIEW_CHARS
             ]
         elif role == "user":
-            texts = self.facts.user_texts
-            if is_new:
-                texts.append(text)
-                del texts[:-8]
-            else:
-                texts[-1] += text
+            self.facts.first_line = self.facts.first_line or text.strip().partition("\n")[0][:TITLE_CHARS]
+            self.facts.heard.message(text, is_new=is_new, in_turn=self.turn_id is not None)

@@ -1,10 +1,12 @@
 """All sessions of one server: making, finding and ending them, and the live list."""
 
+import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 import trio
+from attrs import evolve
 
 from hybridmux.agents.launch import Launch, Refusal
 from hybridmux.agents.registry import Registry
@@ -13,13 +15,14 @@ from hybridmux.conversation import lifecycle
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.inputs import checked_name, clamped, folder
 from hybridmux.conversation.moves import reconnect
+from hybridmux.conversation.operations import Stopping
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.run import Run
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.shell import ShellSession
 from hybridmux.conversation.sides import Plan, Sides
 from hybridmux.conversation.view import session_info
-from hybridmux.errors import BadRequest, Conflict, NotFound
+from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound
 from hybridmux.proc.mark import ENV
 from hybridmux.store.configs import Config, ConfigStore, check_command
 from hybridmux.store.records import Record, RecordStore
@@ -58,6 +61,7 @@ class Hub:
         self._busy: set[str] = set()
         """Records that are being resumed or removed."""
         self.closing = False
+        self._creating: set[trio.CancelScope] = set()
 
     async def serve(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Carries the sessions until cancelled."""
@@ -68,6 +72,8 @@ class Hub:
     async def shut_down(self) -> None:
         """Ends every session within the grace period; what is left then goes with the nursery."""
         self.closing = True
+        for scope in self._creating:
+            scope.cancel()
         with trio.move_on_after(self.budgets.shutdown_grace):
             async with trio.open_nursery() as nursery:
                 for session in self._sessions.values():
@@ -113,17 +119,16 @@ class Hub:
 
     def shown(self, record: Record) -> HybridRecord:
         """One record as clients see it; a running session's title is the one it shows."""
-        return record.shown(config_missing=not self.configs.has(record.config_id))
+        shown = record.shown(config_missing=not self.configs.has(record.config_id))
+        session = self._sessions.get(record.id)
+        if record.state != "active" or not isinstance(session, HybridSession):
+            return shown
+        return evolve(shown, title=session.shown_title)
 
     def _taken_by_others(self, session_id: str) -> frozenset[str]:
-        return frozenset(
-            s.record.agent_session_id
-            for s in self._sessions.values()
-            if isinstance(s, HybridSession)
-            and s.id != session_id
-            and s.state == "active"
-            and s.record.agent_session_id is not None
-        )
+        others = [s for s in self._sessions.values() if isinstance(s, HybridSession) and s.id != session_id]
+        open_ = {s.record.agent_session_id for s in others if s.state == "active"}
+        return frozenset(one for one in open_ | {s.opening for s in others} if one is not None)
 
     # --- making ---
 
@@ -132,7 +137,7 @@ class Hub:
         if (wanted.config_id is None) == (wanted.cmd is None):
             raise BadRequest("give either configId or cmd")
         if self.closing:
-            raise Conflict("the server is stopping")
+            raise Stopping("the server is stopping")
         if wanted.config_id is None:
             if wanted.start_side is not None:
                 raise BadRequest("startSide is for hybrid launch configs")
@@ -172,6 +177,7 @@ class Hub:
         record = Record(
             id=secrets.token_hex(6),
             name=checked_name(wanted.name or config.name),
+            named=wanted.name is not None,
             config_id=config.id,
             agent=self._launch(config.cmd).agent,
             cwd=folder(config.cwd),
@@ -181,14 +187,20 @@ class Hub:
             updated_at=now,
         )
         session = self._made(record, config.env)
-        session.named = wanted.name is not None
-        session.size = (clamped(wanted.cols, 80), clamped(wanted.rows, 24))
+        session.sides.size = (clamped(wanted.cols, 80), clamped(wanted.rows, 24))
         await self._begin(session.run)
         try:
-            await lifecycle.create(session, record.side)
+            with trio.CancelScope() as scope:
+                self._creating.add(scope)
+                await lifecycle.create(session, record.side)
         except BaseException:
             session.over.set()
             raise
+        finally:
+            self._creating.discard(scope)
+        if scope.cancelled_caught:
+            session.over.set()
+            raise Stopping("the server is stopping")
         self._list(session)
         return session
 
@@ -206,7 +218,7 @@ class Hub:
             profile=profile,
             launch=launch,
             session=record.id,
-            cwd=record.cwd,
+            cwd=os.path.realpath(record.cwd),  # agents file their sessions under the real path
             env=profile.environment({**self._environ, **env}),
         )
         session = HybridSession(
@@ -238,6 +250,8 @@ class Hub:
 
     async def resume(self, record_id: str, wanted: ResumeRequest) -> HybridSession:
         """Brings a closed or interrupted session back under its own id."""
+        if self.closing:
+            raise Stopping("the server is stopping")
         record = self.record(record_id)
         old = self._sessions.get(record_id)
         if record_id in self._busy:
@@ -278,7 +292,12 @@ class Hub:
         if isinstance(session, HybridSession):
             session.operations.check_free()
             if session.position.step is not Step.ENDED:
-                await session.operate("close", partial(lifecycle.close, session))
+                try:
+                    await session.operate("close", partial(lifecycle.close, session))
+                except HybridmuxError:
+                    if session.over.is_set():  # it did end; the answer says what went wrong with it
+                        self._unlist(session_id)
+                    raise
         session.over.set()
         self._unlist(session_id)
 
@@ -289,8 +308,7 @@ class Hub:
         if not name:
             raise BadRequest("name must not be empty")
         if isinstance(session, HybridSession):
-            session.named = True
-            await session.save(name=name)
+            await session.save(name=name, named=True)
         else:
             session.name = name
         session.changed()

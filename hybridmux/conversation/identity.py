@@ -27,7 +27,8 @@ def not_eligible(eligibility: str) -> Conflict:
     return Conflict(_WORDS[eligibility], "not_eligible", eligibility=eligibility)
 
 
-def _instant(text: str | None) -> float:
+def instant(text: str | None) -> float:
+    """An agent's time as wall-clock seconds; 0 if it gives none."""
     if not text:
         return 0.0
     try:
@@ -39,29 +40,35 @@ def _instant(text: str | None) -> float:
 
 def touched_since(sessions: list[Summary], since: float) -> list[Summary]:
     """Those updated at or after `since` (seconds); agents may keep whole seconds only."""
-    return [each for each in sessions if _instant(each.updated_at) >= int(since)]
+    return [each for each in sessions if instant(each.updated_at) >= int(since)]
 
 
 def candidates(sessions: list[Summary]) -> list[dict[str, object]]:
     """The wire form, newest first, at most 20."""
-    newest = sorted(sessions, key=lambda each: _instant(each.updated_at), reverse=True)[:CANDIDATES]
+    newest = sorted(sessions, key=lambda each: instant(each.updated_at), reverse=True)[:CANDIDATES]
     return [
         write(Candidate(agent_session_id=s.session_id, title=s.title, updated_at=s.updated_at))
         for s in newest
     ]
 
 
-async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> str:
+async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Summary:
     """The agent session of the terminal; raises `Conflict` when it cannot be told."""
     listed = await connector.sessions()
-    tui = s.tui.value if s.tui else None
+    tui = s.sides.tui.value if s.sides.tui else None
     assert tui is not None
     session_id = chosen or _stated(s, tui) or _among(s, tui, listed)
     if session_id in s.taken():
         raise not_eligible("occupied")
-    if not any(each.session_id == session_id for each in listed):
+    found = named(listed, session_id)
+    if found is None:
         raise not_eligible("not_listed")
-    return session_id
+    return found
+
+
+def named(listed: list[Summary], session_id: str) -> Summary | None:
+    """The one with that id."""
+    return next((each for each in listed if each.session_id == session_id), None)
 
 
 def _stated(s: HybridSession, tui: TuiSide) -> str | None:
@@ -86,7 +93,7 @@ def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
         )
     if fresh:
         return fresh[0].session_id
-    if known and any(each.session_id == known for each in free):
+    if known and named(free, known):
         return known
     raise not_eligible("no_session_id")
 
@@ -96,4 +103,6 @@ def stated_obstacle(s: HybridSession, tui: TuiSide) -> EligibilityReason | None:
     if s.plan.profile.identity != "report":
         return None
     state = tui.state()
-    return "no_session_id" if state.session_id is None or state.stored is False else None
+    if state.session_id is None or state.stored is False:
+        return "no_session_id"
+    return "occupied" if state.session_id in s.taken() else None

@@ -1,40 +1,52 @@
 """How sessions begin, come back and end: create, resume, close, and the server's stop."""
 
+from contextlib import suppress
+
 import trio
 
 from hybridmux.conversation import identity
+from hybridmux.conversation.barrier import Known
+from hybridmux.conversation.chatlog import ChatLog
+from hybridmux.conversation.loading import begin_conversation, load, show
 from hybridmux.conversation.moves import (
-    begin_conversation,
     cause,
     check_connector,
+    check_folder,
+    check_program,
     confirm_tui,
-    load,
     start_tui,
 )
-from hybridmux.conversation.phases import Position, Step
+from hybridmux.conversation.phases import PhaseTimeout, Position, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import OccupiedElsewhere, SessionUnknown, SideFailed, Summary
 from hybridmux.conversation.switch import interrupt
-from hybridmux.errors import AgentFailed, Conflict, HybridmuxError
+from hybridmux.errors import AgentFailed, Conflict, StoreUnusable
 from hybridmux.wire.types import Place
+
+PATIENCE = 0.6
+"""The part of the shutdown's grace period in which everything may end in order."""
 
 
 async def create(s: HybridSession, place: Place) -> None:
     """The first start of a session on a side; on a failure nothing is left of it."""
     try:
         with trio.fail_after(s.budgets.starting):
-            if place == "tui":
-                s.record = await s.store.put(s.record)
-                await s.open_tui(None)
-            else:
+            if place == "acp":
                 check_connector(s)
-                s.record = await s.store.put(s.record)
-                held = await s.open_chat()
-                s.adopt_chat(held)
-                await begin_conversation(s, held.value)
-    except (HybridmuxError, trio.TooSlowError) as exc:
-        await s.drop_sides()
-        await s.store.remove(s.id)
+            s.record = await s.store.put(s.record)
+            if place == "tui":
+                await s.sides.open_tui(None)
+            else:
+                chat = await s.sides.open_chat()
+                session_id = await begin_conversation(s, chat)
+                await s.commit(session_id, side="acp")
+                s.sides.adopt_chat()
+    except BaseException as exc:
+        with trio.CancelScope(shield=True):
+            with suppress(SideFailed):
+                await s.sides.drop()
+            with suppress(StoreUnusable):
+                await s.store.remove(s.id)
         if isinstance(exc, trio.TooSlowError):
             raise AgentFailed("the agent did not start in time") from exc
         raise
@@ -45,8 +57,11 @@ async def create(s: HybridSession, place: Place) -> None:
 async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
     """A closed or interrupted session on a side again; on a failure the record is as it was."""
     s.position.begin("resume")
+    check_folder(s)
     if place == "acp":
         check_connector(s)
+    else:
+        check_program(s)
     before = s.record
     try:
         with s.phase(Step.STARTING, s.budgets.starting):
@@ -54,45 +69,61 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
             if place == "tui":
                 tui = await start_tui(s, session_id)
         with s.phase(Step.LOADING, s.budgets.loading_total):
+            loaded = None
             if place == "tui":
                 await confirm_tui(tui, session_id)
+            elif session_id is None:
+                session_id = await begin_conversation(s, s.sides.waiting)
             else:
-                await _open_conversation(s, session_id)
-            s.queue_lost = before.queued if before.state == "interrupted" else 0
-            await s.adopt_session(session_id or s.record.agent_session_id, side=place)
-            await s.save(state="active", activity="idle")
-    except (HybridmuxError, OSError) as exc:
-        await s.drop_sides()
+                loaded = await _load(s, session_id)
+            await s.commit(session_id, side=place, state="active", activity="idle")
+    except BaseException as exc:
+        with trio.CancelScope(shield=True), suppress(SideFailed):
+            await s.sides.drop()
         s.record = before
         s.arrive(Step.ENDED)
         if isinstance(exc, OccupiedElsewhere):
             raise Conflict(str(exc), "occupied_external") from exc
-        if isinstance(exc, Conflict):
-            raise
-        raise AgentFailed(f"the session could not be resumed: {cause(exc)}") from exc
+        if isinstance(exc, (SideFailed, PhaseTimeout, OSError)):
+            raise AgentFailed(f"the session could not be resumed: {cause(exc)}") from exc
+        raise
+    if place == "acp":
+        s.sides.adopt_chat()
+    s.queue_lost = before.queued if before.state == "interrupted" else 0
+    s.known = Known(session_id=session_id)
     s.arrive(Step(place))
+    if loaded is not None:
+        show(s, loaded)
     s.log.mark("resumed")
 
 
 async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | None:
-    """A short-lived connector looks whether the agent still has the conversation."""
+    """A connector looks whether the agent still has the conversation; for the chat it stays in waiting."""
     wanted = chosen or s.record.agent_session_id
     if wanted is None:
+        if place == "acp":
+            await s.sides.open_chat()
         return None
     if wanted in s.taken():
         raise identity.not_eligible("occupied")
-    if s.sides.missing_connector(s.plan) is not None and place == "tui":
-        return wanted
-    held = await s.open_chat()
-    try:
-        listed = await held.value.sessions()
-    finally:
-        with trio.CancelScope(shield=True):
-            await held.value.stop()
-            await held.release()
-    if not any(each.session_id == wanted for each in listed):
-        raise session_missing(listed)
+    s.opening = wanted
+    if place == "acp":
+        await _check(s, wanted)
+    elif s.sides.missing_connector() is None:
+        try:
+            with trio.fail_after(s.budgets.starting / 2):
+                await _check(s, wanted)
+        except (SideFailed, trio.TooSlowError) as exc:
+            # The terminal must not wait for a connector that does not work; it says itself what it misses.
+            s.log.say("not_checked", f"The agent was not asked for the conversation: {cause(exc)}")
+        await s.sides.discard()
     return wanted
+
+
+async def _check(s: HybridSession, wanted: str) -> None:
+    listed = await (await s.sides.open_chat()).sessions()
+    if identity.named(listed, wanted) is None:
+        raise session_missing(listed)
 
 
 def session_missing(listed: list[Summary]) -> Conflict:
@@ -104,23 +135,22 @@ def session_missing(listed: list[Summary]) -> Conflict:
     )
 
 
-async def _open_conversation(s: HybridSession, session_id: str | None) -> None:
-    held = await s.open_chat()
-    s.adopt_chat(held)
-    if session_id is None:
-        await begin_conversation(s, held.value)
-        return
+async def _load(s: HybridSession, session_id: str) -> ChatLog:
     try:
-        s.publish(await load(s, held.value, session_id))
+        return await load(s, session_id, Known(session_id=session_id))
     except SessionUnknown as exc:
-        raise session_missing(await held.value.sessions()) from exc
+        raise session_missing(await s.sides.waiting.sessions()) from exc
 
 
 async def close(s: HybridSession) -> None:
-    """Ends the turn as a switch would, then the processes; the record becomes `closed`."""
+    """Ends the turn as a switch would, then the processes; the record becomes `closed`.
+
+    Raises `AgentFailed` if something could not be ended, `StoreUnusable` if the record could not be written;
+    the session is over all the same.
+    """
     s.position.begin("close")
-    if s.position.step is Step.TUI and s.tui is not None:
-        tui = s.tui.value
+    if s.position.step is Step.TUI and s.sides.tui is not None:
+        tui = s.sides.tui.value
         state = await tui.settled()
         if tui.exit_code is None and state.turn in ("running", "asking"):
             await interrupt(s, tui, state)
@@ -132,27 +162,47 @@ async def close(s: HybridSession) -> None:
     s.position.move(Step.STOPPING)
     s.changed()
     try:
-        await s.close_chat()
-        await s.follow(s.plan.profile.farewell(await s.close_tui(clean=True)))
-    except SideFailed:
-        await s.drop_sides()
+        await _end_sides(s, clean=True)
+    except SideFailed as exc:
+        s.arrive(Step.ENDED)
+        await s.end("interrupted")
+        raise AgentFailed(f"stopping: {exc}") from exc
     s.arrive(Step.ENDED)
-    await s.end("closed")
+    try:
+        await s.save(state="closed")
+    finally:
+        await s.end("closed")
+
+
+async def _end_sides(s: HybridSession, *, clean: bool) -> None:
+    """Both sides in order; what the terminal says last about its conversation is kept."""
+    try:
+        await s.sides.close_chat()
+        await s.follow(s.plan.profile.farewell(await s.sides.close_tui(clean=clean)))
+    except SideFailed:
+        await s.sides.drop()
 
 
 async def shut_down(s: HybridSession) -> None:
     """The server stops: whatever runs is cancelled, both sides end, the record says `interrupted`."""
     s.stopping = True
-    if s.rollback is not None:
-        s.rollback.cancel()
-    await s.operations.stop()
-    if s.position.step is Step.ENDED:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_lose_patience, s)
+        if s.rollback is not None:
+            s.rollback.cancel()
+        await s.operations.stop()
+        if s.position.step is not Step.ENDED:
+            tui = s.sides.tui
+            with suppress(SideFailed):  # it is in the log; the keeper has the last word
+                await _end_sides(s, clean=tui is not None and tui.value.state().turn == "idle")
+            await s.end("interrupted")
         s.over.set()
-        return
-    clean = s.tui is not None and s.tui.value.state().turn == "idle"
-    try:
-        await s.follow(s.plan.profile.farewell(await s.close_tui(clean=clean)))
-        await s.close_chat()
-    except HybridmuxError:
-        await s.drop_sides()
-    await s.end("interrupted")
+        nursery.cancel_scope.cancel()
+
+
+async def _lose_patience(s: HybridSession) -> None:
+    """Late in the grace period whatever still lives is killed, also under an orderly stop that goes on."""
+    await trio.sleep(PATIENCE * s.budgets.shutdown_grace)
+    while True:
+        s.sides.strike()
+        await trio.sleep(0.2)

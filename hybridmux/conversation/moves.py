@@ -1,28 +1,21 @@
 """The steps that operations share: prechecks, starting a side, loading, committing, rolling back."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import trio
-from attrs import frozen
 
 from hybridmux.conversation import identity
-from hybridmux.conversation.chatlog import ChatLog
-from hybridmux.conversation.held import Held
+from hybridmux.conversation.barrier import Known
+from hybridmux.conversation.identity import instant
+from hybridmux.conversation.loading import begin_conversation, continue_conversation, load
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
-from hybridmux.conversation.sides import ChatSide, OccupiedElsewhere, SideFailed, TuiSide
+from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed, Summary, TuiSide
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
 from hybridmux.wire.convert import write
 from hybridmux.wire.types import Place
-
-
-@frozen
-class Target:
-    """What the precheck of a move to the chat found: a connector that has opened nothing, and the id."""
-
-    connector: Held[ChatSide]
-    session_id: str
 
 
 def cause(exc: BaseException) -> str:
@@ -34,9 +27,22 @@ def cause(exc: BaseException) -> str:
     return f"{type(exc).__name__}: {exc}"
 
 
+def check_folder(s: HybridSession) -> None:
+    """Raises 409 before anything is started: agents find their sessions by the folder."""
+    if not Path(s.plan.cwd).is_dir():
+        raise Conflict(f"the session's folder {s.record.cwd} is not there any more")
+
+
+def check_program(s: HybridSession) -> None:
+    """Raises `AgentFailed` if the TUI's program is not on the machine."""
+    missing = s.sides.missing_program()
+    if missing is not None:
+        raise AgentFailed(f"{missing} is not installed (not found on PATH)")
+
+
 def check_connector(s: HybridSession) -> None:
     """Raises 409 `connector_missing`, or `AgentFailed`, before any process is started."""
-    missing = s.sides.missing_connector(s.plan)
+    missing = s.sides.missing_connector()
     if missing is None:
         return
     connector = s.plan.profile.connector
@@ -52,49 +58,37 @@ def check_connector(s: HybridSession) -> None:
 
 
 @asynccontextmanager
-async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Target]:
-    """Everything that can be known before the terminal is touched; failures are 409 and change nothing.
+async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summary]:
+    """All that can be known before the terminal is touched; failures are 409 or 502 and change nothing.
 
     The connector is ended again unless the session has adopted it by the end of the block.
     """
+    check_folder(s)
     check_connector(s)
     s.checking = True
     s.changed()
-    connector: Held[ChatSide] | None = None
     try:
         try:
             with trio.fail_after(s.budgets.precheck):
-                connector = await s.open_chat()
-                session_id = await identity.find(s, connector.value, chosen)
+                chat = await s.sides.open_chat()
+                if not (chat.abilities.load or chat.abilities.resume):
+                    raise SideFailed("it can open no earlier conversation (neither load nor resume)")
+                found = await identity.find(s, chat, chosen)
+                s.opening = found.session_id
         except (SideFailed, trio.TooSlowError) as exc:
             why = "no answer in time" if isinstance(exc, trio.TooSlowError) else str(exc)
             raise AgentFailed(f"the chat side cannot be started: {why}") from exc
         finally:
             s.checking = False
             s.changed()
-        yield Target(connector, session_id)
+        yield found
     finally:
-        if connector is not None and s.chat is not connector:
-            with trio.CancelScope(shield=True):
-                await connector.value.stop()
-                await connector.release()
-
-
-async def load(s: HybridSession, chat: ChatSide, session_id: str) -> ChatLog:
-    """The conversation's history in a fresh log that nobody sees yet."""
-    fresh = ChatLog(s.budgets.chat_log_bytes)
-    chat.sink = fresh.feed
-    fresh.take(await chat.load(session_id))
-    fresh.settle()
-    if fresh.truncated:
-        fresh.mark("truncated")
-    fresh.mark("loaded")
-    return fresh
+        await s.sides.discard()
 
 
 async def start_tui(s: HybridSession, session_id: str | None) -> TuiSide:
     """The terminal side on a conversation, ready for input; raises `SideFailed`."""
-    tui = await s.open_tui(session_id)
+    tui = await s.sides.open_tui(session_id)
     await tui.ready()
     return tui
 
@@ -133,7 +127,7 @@ async def _roll_back(s: HybridSession, origin: Place, session_id: str | None, wh
     s.position.move(Step.ROLLING_BACK)
     s.changed()
     try:
-        await s.drop_sides()
+        await s.sides.drop()
         if origin == "tui":
             await start_tui(s, session_id)
         else:
@@ -147,7 +141,8 @@ async def _roll_back(s: HybridSession, origin: Place, session_id: str | None, wh
 
 async def _give_up(s: HybridSession, why: str) -> None:
     with trio.CancelScope(shield=True):
-        await s.drop_sides()
+        with suppress(SideFailed):  # it is in the log; the session's end goes on
+            await s.sides.drop()
         s.position.move(Step.ENDED)
         await s.end("interrupted")
     raise AgentFailed(
@@ -157,35 +152,34 @@ async def _give_up(s: HybridSession, why: str) -> None:
 
 async def reconnect(s: HybridSession) -> None:
     """A new connector on the same conversation: resumed where the agent can, loaded anew otherwise."""
+    check_folder(s)
     check_connector(s)
-    held = await s.open_chat()
     session_id = s.record.agent_session_id
     try:
         with trio.fail_after(s.budgets.loading_total):
+            chat = await s.sides.open_chat()
             if session_id is None:
-                await begin_conversation(s, held.value)
-            elif held.value.abilities.resume:
-                held.value.sink = lambda _: None  # some agents replay on resume; we have that already
-                answer = await held.value.resume(session_id)
-                held.value.sink = s.log.feed
-                s.log.take(answer)
+                await s.commit(await begin_conversation(s, chat), side="acp")
+            elif chat.abilities.resume:
+                await continue_conversation(s, chat, session_id)
                 s.log.mark("reconnected")
             else:
-                s.publish(await load(s, held.value, session_id))
+                s.publish(await load(s, session_id, known_here(s)))
     except BaseException as exc:
-        with trio.CancelScope(shield=True):
-            await held.value.stop()
-            await held.release()
+        await s.sides.discard()
         if isinstance(exc, trio.TooSlowError):
             raise SideFailed("the agent did not open the conversation in time") from exc
         raise
     s.connector_missing = None
-    s.adopt_chat(held)
+    s.sides.adopt_chat()
 
 
-async def begin_conversation(s: HybridSession, chat: ChatSide) -> None:
-    """A new agent session on the chat side."""
-    chat.sink = s.log.feed
-    session_id, answer = await chat.new()
-    s.log.take(answer)
-    await s.adopt_session(session_id, side="acp")
+def known_here(s: HybridSession) -> Known:
+    """What the chat holds of the conversation now."""
+    facts, turn = s.log.facts, s.turns.turn
+    return Known(
+        session_id=s.record.agent_session_id,
+        heard=facts.heard,
+        tools=facts.tools,
+        last_end=instant(turn.ended_at) if turn else None,
+    )

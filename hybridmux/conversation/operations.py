@@ -20,6 +20,10 @@ class Stopping(HybridmuxError):
     status = 503
 
 
+class Broken(HybridmuxError):
+    """A bug of ours ended the operation, and its session."""
+
+
 class Operations:
     """The operation of one session, if one runs."""
 
@@ -48,6 +52,12 @@ class Operations:
                     outcome.append(await work())
             except HybridmuxError as exc:
                 outcome.append(exc)
+            except trio.Cancelled:
+                outcome.append(Stopping("the server is stopping"))
+                raise
+            except Exception:
+                outcome.append(Broken("the session failed by a fault of the server; its log says more"))
+                raise
             finally:
                 self.current, self._scope = None, None
                 self._idle.set()

@@ -7,6 +7,7 @@ the phase is None during a switch's precheck the session is untouched and still 
     tui → acp   interrupting → (awaiting_choice) → stopping → starting → loading → commit
     acp → tui   cancelling → stopping → starting → loading → commit
     resume      starting → loading → commit
+    exit        the terminal's program has ended by itself
     failure     from stopping on: rolling_back → origin, or ended
 """
 
@@ -65,11 +66,13 @@ CLOSE = _table(
     cancelling="stopping",
     stopping="ended",
 )
+EXIT = _table(tui="ended")
 TABLES: Mapping[str, Table] = {
     "to_chat": TO_CHAT,
     "to_terminal": TO_TERMINAL,
     "resume": RESUME,
     "close": CLOSE,
+    "exit": EXIT,
 }
 
 

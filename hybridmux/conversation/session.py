@@ -13,17 +13,18 @@ from typing import Any, TypeVar
 import trio
 from attrs import evolve
 
-from hybridmux.agents.profile import TurnState
 from hybridmux.budgets import Budgets
 from hybridmux.conversation import watching
+from hybridmux.conversation.barrier import Known
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.chatlog import ChatLog
 from hybridmux.conversation.choice import Choice
-from hybridmux.conversation.held import Held
-from hybridmux.conversation.operations import Operations
+from hybridmux.conversation.open_sides import OpenSides
+from hybridmux.conversation.operations import Operations, Stopping
 from hybridmux.conversation.phases import PhaseTimeout, Position, Step
 from hybridmux.conversation.sides import ChatSide, Plan, Sides, TuiSide
 from hybridmux.conversation.sizing import Sizing
+from hybridmux.conversation.stay import Stay
 from hybridmux.conversation.turns import Turns
 from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.store.records import Record, RecordStore
@@ -50,7 +51,15 @@ class HybridSession:
     ) -> None:
         self.record = record
         self.plan = plan
-        self.sides, self.store, self.budgets = sides, store, budgets
+        self.store, self.budgets = store, budgets
+        self.sides = OpenSides(
+            sides,
+            plan,
+            lambda: self.nursery,
+            tui_opened=partial(watching.tui_opened, self),
+            chat_adopted=partial(watching.chat_adopted, self),
+            chat_closed=self._chat_closed,
+        )
         self.bell = Bell()
         self._hub_bell = bell
         self._reconnect = reconnect
@@ -63,21 +72,17 @@ class HybridSession:
         self.log = ChatLog(budgets.chat_log_bytes)
         self.log.on_append = self.bell.ring
         self.turns = Turns(self, record.permission_mode or "auto")
-        self.tui: Held[TuiSide] | None = None
-        self.chat: Held[ChatSide] | None = None
-        self.last_tui: TuiSide | None = None
-        """The TUI whose screen is still to be seen after its program ended."""
-        self.size = (80, 24)
         self.checking = False
         self.choice = Choice()
         self.id_change: Json | None = None
         self.queue_lost = 0
         self.connector_missing: Json | None = None
-        self.named = False
-        """A person gave the name."""
-        self.tui_turn: TurnState = "unknown"
-        self.tui_since = record.created_at
-        """Since when the terminal's turn is in that state."""
+        self.stay = Stay(record.created_at)
+        """What is seen of the terminal while the session is there."""
+        self.known = Known()
+        """What the conversation held when the session last left the chat."""
+        self.doubt: object = None
+        """What was missing from a replay, and from which, when a switch was rolled back because of it."""
         self.stopping = False
         self.forced = False
         """The running switch was told not to wait for the turn."""
@@ -85,10 +90,11 @@ class HybridSession:
         """The roll-back that runs, so that a stopping server can end it."""
         self.taken: Callable[[], frozenset[str]] = frozenset
         """Agent sessions that other sessions of ours have open; the hub sets it."""
+        self.opening: str | None = None
+        """The agent session that the running operation is about to open: nobody else may."""
         self.over = trio.Event()
         """Set when the session has left the list for good or has ended."""
         self._nursery: trio.Nursery | None = None
-        self._reconnecting = trio.Lock()
         self._saving = trio.Lock()
 
     # --- life ---
@@ -132,7 +138,16 @@ class HybridSession:
         self.over.set()
         self.changed()
 
+    async def _chat_closed(self) -> None:
+        await self.turns.abandon()
+
     # --- the record ---
+
+    @property
+    def activity(self) -> str:
+        """What is under way, should the server die now: `idle` or `turn`."""
+        in_terminal = self.position.step is Step.TUI and self.stay.turn in ("running", "asking")
+        return "turn" if in_terminal or self.turns.running else "idle"
 
     async def save(self, *, best_effort: bool = False, **changes: Any) -> None:
         """Puts changes of the record on disk. Raises `StoreUnusable` unless `best_effort`."""
@@ -152,15 +167,16 @@ class HybridSession:
     async def note_activity(self) -> None:
         """The turn's start or end and the queue's length, on disk."""
         if self.operations.current is None and not self.stopping:
-            await self.save(best_effort=True, activity="turn" if self.turns.running else "idle")
+            await self.save(best_effort=True, activity=self.activity)
 
-    async def adopt_session(self, session_id: str | None, *, side: Place) -> None:
-        """The conversation and side at a commit, on disk. Raises `StoreUnusable`."""
-        record = self.record.with_agent_session(session_id)
+    async def commit(self, session_id: str | None, *, side: Place, **changes: Any) -> None:
+        """The conversation and the side it is on now, on disk. Raises `StoreUnusable`."""
+        record = self.record.with_agent_session(session_id or self.record.agent_session_id)
         await self.save(
             side=side,
             agent_session_id=record.agent_session_id,
             agent_session_history=record.agent_session_history,
+            **changes,
         )
 
     async def follow(self, session_id: str | None) -> None:
@@ -187,7 +203,7 @@ class HybridSession:
     async def _at_rest(self) -> None:
         """The switch is over and the session lives: the record says what it does now."""
         if not self.over.is_set():
-            await self.save(best_effort=True, activity="turn" if self.turns.running else "idle")
+            await self.save(best_effort=True, activity=self.activity)
 
     # --- where it is ---
 
@@ -200,24 +216,31 @@ class HybridSession:
     def tui_now(self) -> TuiSide | None:
         """The terminal side if it can be watched now; None while moving and on the chat side."""
         if self.position.step is Step.TUI or self.position.step is Step.ENDED:
-            return self.tui.value if self.tui else self.last_tui
+            return self.sides.tui.value if self.sides.tui else self.sides.last_tui
         return None
 
     def chat_now(self) -> ChatSide | None:
         """The connector, if it is there."""
-        return self.chat.value if self.chat else None
+        return self.sides.chat.value if self.sides.chat else None
 
     @property
     def title(self) -> str:
         """What the session shows: the program's or the agent's title."""
-        if self.position.side == "acp" or self.tui is None:
+        if self.position.side == "acp" or self.sides.tui is None:
             return self.log.facts.title or self.record.title
-        return self.tui.value.terminal.title or self.record.title
+        return self.sides.tui.value.terminal.title or self.record.title
 
     @property
     def shown_title(self) -> str:
-        """A name given at creation wins over what the program or the agent says."""
-        return self.record.name if self.named else self.title or self.record.name
+        """A name that a person gave; else what the program or the agent says; else the first message."""
+        if self.record.named:
+            return self.record.name
+        return self.title or self.log.facts.first_line or self.record.name
+
+    @property
+    def on_chat(self) -> bool:
+        """It rests on the chat side and nothing moves it: turns may begin."""
+        return self.position.step is Step.ACP and self.operations.current is None and not self.stopping
 
     def require(self, place: Place) -> None:
         """Raises `Conflict` unless the session rests on that side."""
@@ -245,58 +268,21 @@ class HybridSession:
 
     def publish(self, fresh: ChatLog) -> None:
         """A loaded log becomes the session's; viewers of the old one are told to come back."""
-        old, self.log = self.log, fresh
-        fresh.on_append = self.bell.ring
-        old.journal.close()
-        self.changed()
-
-    # --- sides ---
-
-    async def open_tui(self, session_id: str | None) -> TuiSide:
-        """Starts the terminal side and watches it."""
-        manager = self.sides.open_tui(self.plan, session_id, *self.size)
-        self.tui = held = await Held.open(self.nursery, manager)
-        self.last_tui = held.value
-        self.nursery.start_soon(watching.tui_end, self, held)
-        self.nursery.start_soon(watching.terminal, self, held)
-        return held.value
-
-    async def close_tui(self, *, clean: bool) -> str:
-        """Ends the terminal side; proved gone when it returns. Its last text."""
-        held = self.tui
-        if held is None:
-            return ""
-        text = await held.value.stop(clean=clean)
-        self.tui = None
-        await held.release()
-        return text
-
-    def adopt_chat(self, held: Held[ChatSide]) -> None:
-        """A connector becomes this session's chat side."""
-        self.chat = held
-        held.value.asker = self.turns.asking
-        self.nursery.start_soon(watching.chat_end, self, held)
-
-    async def open_chat(self) -> Held[ChatSide]:
-        """A connector that has opened nothing and belongs to nobody yet."""
-        return await Held.open(self.nursery, self.sides.open_chat(self.plan))
-
-    async def close_chat(self) -> None:
-        """Ends the chat side; proved gone when it returns."""
-        held, self.chat = self.chat, None
-        if held is None:
-            return
-        await held.value.stop()
-        await self.turns.abandon()
-        await held.release()
+        if fresh is not self.log:
+            old, self.log = self.log, fresh
+            fresh.on_append = self.bell.ring
+            old.journal.close()
+            self.changed()
 
     async def connected(self) -> ChatSide:
         """The chat side; a connector that has gone is started again on the same conversation."""
-        async with self._reconnecting:
-            if self.chat is None:
-                await self._reconnect(self)
-            assert self.chat is not None
-            return self.chat.value
+
+        async def connect() -> None:
+            if not self.on_chat:
+                raise Conflict("the session is switching", "switching")
+            await self._reconnect(self)
+
+        return await self.sides.connected(connect)
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Sets one of the agent's config options and records the value."""
@@ -304,36 +290,16 @@ class HybridSession:
         self.log.take(await chat.set_option(option_id, value))
         await self.save(best_effort=True, config_values={**self.record.config_values, option_id: value})
 
-    async def drop_sides(self) -> None:
-        """Ends whatever lives, without ceremony; what cannot be ended is said in the log."""
-        for close in (self.close_chat, partial(self.close_tui, clean=False)):
-            try:
-                await close()
-            except HybridmuxError as exc:
-                log.error("side not ended: %s", exc, extra={"session": self.id})
-        if self.tui is not None:
-            held, self.tui = self.tui, None
-            await held.release()
-
     async def operate(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
         """Runs one operation and waits for its outcome; 409 `switching` while another runs."""
+        if self.stopping:
+            raise Stopping("the server is stopping")
 
         async def whole() -> T:
             try:
                 return await work()
             finally:
+                self.opening = None
                 self.position.finish()
-                self._settle_end()
 
         return await self.operations.run(name, self.nursery, whole)
-
-    def _settle_end(self) -> None:
-        """After an operation: a TUI that ended meanwhile ends the session now."""
-        tui = self.tui
-        if self.position.step is Step.TUI and tui is not None and tui.value.exit_code is not None:
-            self.nursery.start_soon(self.program_ended, tui.value.exit_code)
-
-    async def program_ended(self, code: int) -> None:
-        """The TUI ended by itself: the shell stays in the list as exited."""
-        await self.follow(self.plan.profile.farewell(await self.close_tui(clean=False)))
-        await self.end("closed" if code == 0 else "interrupted")

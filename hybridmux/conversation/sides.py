@@ -85,6 +85,9 @@ class TuiSide(Protocol):
     def started_at(self) -> float:
         """Wall-clock seconds of the start."""
 
+    stop_key_at: float
+    """When a key that ends turns in most agents was last pressed, on Trio's clock."""
+
     def state(self) -> TuiState:
         """What is known right now."""
 
@@ -109,6 +112,9 @@ class TuiSide(Protocol):
 
     async def stop(self, *, clean: bool) -> str:
         """Ends the program (quit keys first if `clean`) and all its descendants; returns its last text."""
+
+    def strike(self) -> None:
+        """SIGKILL to all its processes, at once; whoever waits for their end sees it."""
 
     def last_text(self) -> str:
         """The newest output as plain text."""
@@ -152,6 +158,9 @@ class ChatSide(Protocol):
 
     async def kill(self) -> None:
         """Ends the process without ceremony; the open prompt fails."""
+
+    def strike(self) -> None:
+        """SIGKILL to all its processes, at once; whoever waits for their end sees it."""
 
     async def ended(self) -> str:
         """Waits for the connector's end and says why."""

@@ -10,13 +10,18 @@ from contextlib import suppress
 from functools import partial
 
 import trio
+from attrs import evolve
 
 from hybridmux.agents.profile import TuiState
 from hybridmux.conversation import identity
+from hybridmux.conversation.barrier import Known
+from hybridmux.conversation.identity import instant
+from hybridmux.conversation.loading import load, show
 from hybridmux.conversation.moves import (
-    Target,
+    check_folder,
+    check_program,
     confirm_tui,
-    load,
+    known_here,
     prechecked,
     rolling_back,
     start_tui,
@@ -24,7 +29,7 @@ from hybridmux.conversation.moves import (
 from hybridmux.conversation.phases import PhaseTimeout, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import SideFailed, TuiSide
-from hybridmux.errors import AgentFailed, BadRequest, Conflict
+from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.sessions import SwitchRequest, SwitchResult
 
 
@@ -58,18 +63,23 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
         if not await _terminal_at_rest(s):
             s.arrive(Step.TUI)
             return SwitchResult(side="tui")
+        unsent = _warn_of_draft(s)
+        s.known = evolve(s.known.after(s.stay), updated=instant(target.updated_at))
         async with rolling_back(s, "tui", target.session_id):
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
-                parting = await s.close_tui(clean=not s.forced)
+                parting = await s.sides.close_tui(clean=not s.forced)
             with s.phase(Step.STARTING, budgets.starting):
-                s.adopt_chat(target.connector)  # from here on a roll-back ends it
-                session_id = await _after_parting(s, target, parting)
+                session_id = await _after_parting(s, target.session_id, parting)
             with s.phase(Step.LOADING, budgets.loading_total):
-                fresh = await load(s, target.connector.value, session_id)
-                await s.adopt_session(session_id, side="acp")
+                loaded = await load(s, session_id, s.known)
+                await s.commit(session_id, side="acp")
+            s.sides.adopt_chat()
             s.arrive(Step.ACP)
-            s.publish(fresh)
+            show(s, loaded)
             s.log.mark("switched")
+            if unsent:
+                s.log.say(*unsent)
+    s.turns.go_on()
     return SwitchResult(side="acp", unsupported=list(s.plan.launch.unsupported))
 
 
@@ -78,9 +88,8 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
     budgets = s.budgets
     s.position.begin("to_terminal")
     session_id = s.record.agent_session_id
-    missing = s.sides.missing_program(s.plan)
-    if missing is not None:
-        raise AgentFailed(f"{missing} is not installed (not found on PATH)")
+    check_folder(s)
+    check_program(s)
     async with s.intent():
         if s.turns.running:
             try:
@@ -90,12 +99,13 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
                 s.log.say("cancel_timeout", "The turn did not stop in time and was ended with its agent.")
         async with rolling_back(s, "acp", session_id):
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
-                await s.close_chat()
+                await s.sides.close_chat()
             with s.phase(Step.STARTING, budgets.starting):
                 tui = await start_tui(s, session_id)
             with s.phase(Step.LOADING, budgets.loading_total):
                 await confirm_tui(tui, session_id)
-                await s.save(side="tui")
+                await s.commit(session_id, side="tui")
+            s.known = known_here(s)
             draft = s.turns.take_draft()
             s.arrive(Step.TUI)
             s.log.mark("switched")
@@ -114,6 +124,15 @@ async def _terminal_at_rest(s: HybridSession) -> bool:
     if state.turn != "unknown" and await interrupt(s, tui, state):
         return True
     return await _ask(s, tui)
+
+
+def _warn_of_draft(s: HybridSession) -> tuple[str, str] | None:
+    """Says that unsent text in the terminal may be lost, before it is stopped; the same for the chat."""
+    if not _tui(s).state().draft:
+        return None
+    said = ("terminal_draft", "Text that was typed in the terminal and not sent may be lost.")
+    s.log.say(*said)
+    return said
 
 
 async def interrupt(s: HybridSession, tui: TuiSide, state: TuiState) -> bool:
@@ -173,20 +192,21 @@ async def _choice(s: HybridSession, tui: TuiSide) -> str:
     return answers[0]
 
 
-async def _after_parting(s: HybridSession, target: Target, parting: str) -> str:
+async def _after_parting(s: HybridSession, expected: str, parting: str) -> str:
     """The id to load: what the TUI's last words name counts more than what we thought."""
-    named = s.plan.profile.farewell(parting)
-    if named is None or named == target.session_id:
-        return target.session_id
-    listed = await target.connector.value.sessions()
-    if not any(each.session_id == named for each in listed):
-        raise SideFailed(f"the terminal ended on another conversation ({named}) that is not listed")
-    if named in s.taken():
+    last = s.plan.profile.farewell(parting)
+    if last is None or last == expected:
+        return expected
+    if identity.named(await s.sides.waiting.sessions(), last) is None:
+        raise SideFailed(f"the terminal ended on another conversation ({last}) that is not listed")
+    if last in s.taken():
         raise identity.not_eligible("occupied")
-    s.id_change = {"was": target.session_id, "now": named, "reason": "the terminal had moved on to it"}
-    return named
+    s.opening = last
+    s.known = Known(session_id=last)
+    s.id_change = {"was": expected, "now": last, "reason": "the terminal had moved on to it"}
+    return last
 
 
 def _tui(s: HybridSession) -> TuiSide:
-    assert s.tui is not None
-    return s.tui.value
+    assert s.sides.tui is not None
+    return s.sides.tui.value

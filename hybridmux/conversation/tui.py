@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from signal import SIGKILL
 
 import trio
 
@@ -35,6 +36,8 @@ class Tui:
         self.started_at = time.time()
         self._profile, self._budgets = profile, budgets
         self._last_input = -1e9
+        self.stop_key_at = -1e9
+        """When a key that ends turns in most agents was last pressed, on Trio's clock."""
 
     @property
     def exit_code(self) -> int | None:
@@ -51,6 +54,8 @@ class Tui:
     async def write(self, data: bytes) -> None:
         """Input of a viewer, or of ours."""
         self._last_input = trio.current_time()
+        if b"\x03" in data or not data.strip(b"\x1b"):
+            self.stop_key_at = self._last_input
         # A program that has gone takes no input; its end is told where it is waited for.
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             await self.terminal.write(data)
@@ -120,6 +125,10 @@ class Tui:
         with trio.move_on_after(self._budgets.stopping_step):
             await self.terminal.wait_exited()
         return self.last_text()
+
+    def strike(self) -> None:
+        """SIGKILL to all its processes."""
+        self.terminal.family.signal(SIGKILL)
 
     def last_text(self) -> str:
         """The newest output as plain text, at most 16 KiB."""

@@ -12,14 +12,12 @@ from attrs import evolve
 
 from hybridmux.budgets import PROMPT_TEXT, QUEUE_ITEMS, Budgets
 from hybridmux.conversation.asking import Asking
-from hybridmux.conversation.chatlog import ChatLog
+from hybridmux.conversation.chatlog import GOOD_ENDS, ChatLog
 from hybridmux.conversation.sides import AuthRequired, ChatSide, SideFailed
 from hybridmux.errors import BadRequest, Conflict, HybridmuxError, TooLarge
 from hybridmux.wire.chat import Queue, QueueItem, StopReason, Turn
 from hybridmux.wire.convert import Json, write
 from hybridmux.wire.types import PermissionMode, utc_now
-
-GOOD_ENDS = ("end_turn", "max_tokens", "max_turn_requests")
 
 
 class Host(Protocol):
@@ -31,6 +29,10 @@ class Host(Protocol):
     @property
     def nursery(self) -> trio.Nursery:
         """Where turns run."""
+
+    @property
+    def on_chat(self) -> bool:
+        """Whether turns may begin: the session rests on the chat side."""
 
     async def connected(self) -> ChatSide:
         """The chat side, started again if it has gone."""
@@ -57,6 +59,8 @@ class Turns:
         self._cancelling = False
         self._scope: trio.CancelScope | None = None
         self._over = trio.Event()
+        self._said_until = 0
+        """The log's end when the running turn's message had been written."""
 
     # --- what others see ---
 
@@ -70,15 +74,14 @@ class Turns:
     async def prompt(self, text: str) -> QueueItem | None:
         """Sends a message, or queues it and returns the item."""
         self._check_text(text)
-        if not self.running and not self.queue.paused and not self.queue.items:
+        if not self.running and not self.queue.paused and not self.queue.items and self._host.on_chat:
             self._begin(text)
             return None
         if len(self.queue.items) >= QUEUE_ITEMS:
             raise Conflict(f"there are {QUEUE_ITEMS} messages in the queue already", "limit")
         item = QueueItem(id=secrets.token_hex(6), text=text)
         await self._set_queue([*self.queue.items, item])
-        if not self.running and not self.queue.paused:
-            self._next()
+        self.go_on()
         return item
 
     @staticmethod
@@ -124,8 +127,7 @@ class Turns:
     async def unpause(self) -> None:
         """Goes on with the head of a paused queue."""
         await self._set_queue(list(self.queue.items), paused=False)
-        if not self.running:
-            self._next()
+        self.go_on()
 
     async def send_now(self, item_id: str) -> None:
         """Cancels the running turn and sends this message next."""
@@ -137,7 +139,7 @@ class Turns:
             await self._over.wait()
         if item in self.queue.items and not self.running:
             await self._set_queue(list(self.queue.items), paused=False)
-            self._next()
+            self.go_on()
 
     def take_draft(self) -> str | None:
         """The queued messages as one text; the queue is empty afterwards."""
@@ -145,8 +147,9 @@ class Turns:
         self.queue = Queue()
         return "\n\n".join(texts) or None
 
-    def _next(self) -> None:
-        if self.queue.items:
+    def go_on(self) -> None:
+        """Sends the head of the queue if nothing speaks against it."""
+        if self.queue.items and not self.queue.paused and not self.running and self._host.on_chat:
             head, *rest = self.queue.items
             self.queue = Queue(paused=False, items=rest)
             self._begin(head.text)
@@ -161,11 +164,11 @@ class Turns:
         self._host.changed()
         self._host.nursery.start_soon(self._run, self.turn, text)
 
-    @staticmethod
-    def _write_start(log: ChatLog, turn: Turn, text: str) -> None:
+    def _write_start(self, log: ChatLog, turn: Turn, text: str) -> None:
         log.turn_id = turn.id
         log.append({"type": "turn.start", "startedAt": turn.started_at})
         log.user_said(text)
+        self._said_until = log.journal.end
 
     async def _connected(self, turn: Turn, text: str) -> ChatSide:
         """The chat side; if it had to load the conversation anew, the turn begins again in the new log."""
@@ -181,9 +184,9 @@ class Turns:
             try:
                 await self._host.note_activity()
                 chat = await self._connected(turn, text)
-                outcome = await chat.prompt([{"type": "text", "text": text}])
-                stop = outcome.stop_reason
-                self.auth_required = False
+                if not self._cancelling:  # else it was stopped before it was sent
+                    stop = (await chat.prompt([{"type": "text", "text": text}])).stop_reason
+                    self.auth_required = False
             except AuthRequired as exc:
                 stop, error, self.auth_required = "auth_required", str(exc), True
             except HybridmuxError as exc:
@@ -198,6 +201,8 @@ class Turns:
         self.asking.refusing = False
         log = self._host.log
         log.settle()
+        if stop == "end_turn" and log.journal.end == self._said_until:
+            log.say("empty_turn", "The agent ended its turn without an answer.", level="warning")
         self.turn = evolve(turn, ended_at=utc_now(), stop_reason=cast("StopReason", stop))
         log.append(
             {
@@ -214,8 +219,7 @@ class Turns:
         self._over.set()
         self._host.changed()
         await self._host.note_activity()
-        if not self.queue.paused and not self.running:
-            self._next()
+        self.go_on()
 
     # --- cancelling ---
 

@@ -19,11 +19,11 @@ def _status(s: HybridSession) -> tuple[Status, Attention | None]:
         return "exited", None
     if s.position.step is Step.TUI:
         asking = (
-            Attention(source="agent", reason="permission", since=s.tui_since)
-            if s.tui_turn == "asking"
+            Attention(source="agent", reason="permission", since=s.stay.since)
+            if s.stay.turn == "asking"
             else None
         )
-        return _TUI_STATUS.get(s.tui_turn, "idle"), asking
+        return _TUI_STATUS.get(s.stay.turn, "idle"), asking
     since = s.turns.asking.waiting_since()
     if since is not None:
         return "waiting", Attention(source="agent", reason="permission", since=since)
@@ -36,7 +36,7 @@ def _status(s: HybridSession) -> tuple[Status, Attention | None]:
 def session_info(s: HybridSession) -> SessionInfo:
     """The session in the list."""
     status, attention = _status(s)
-    terminal = s.last_tui.terminal if s.last_tui else None
+    terminal = s.sides.last_tui.terminal if s.sides.last_tui else None
     on_chat = s.position.side == "acp"
     return SessionInfo(
         id=s.id,
@@ -49,8 +49,8 @@ def session_info(s: HybridSession) -> SessionInfo:
         status=status,
         attention=attention,
         preview=s.log.preview() if on_chat else "",
-        cols=terminal.cols if terminal else s.size[0],
-        rows=terminal.rows if terminal else s.size[1],
+        cols=terminal.cols if terminal else s.sides.size[0],
+        rows=terminal.rows if terminal else s.sides.size[1],
         exit_code=terminal.exit_code if terminal and status == "exited" else None,
         config_id=s.record.config_id,
         hybrid=HybridInfo(
@@ -80,10 +80,10 @@ def _obstacle(s: HybridSession) -> EligibilityReason | None:
         return "switching"
     if s.checking:
         return "checking"
-    if s.position.step is Step.TUI and s.tui is not None:
-        if s.sides.missing_connector(s.plan) is not None:
+    if s.position.step is Step.TUI and s.sides.tui is not None:
+        if s.sides.missing_connector() is not None:
             return "connector_missing"
-        return stated_obstacle(s, s.tui.value)
+        return stated_obstacle(s, s.sides.tui.value)
     return None
 
 

@@ -1,21 +1,59 @@
 """What happens to a session by itself: its terminal says something, its program or its connector ends."""
 
+import time
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import trio
+
 from hybridmux.conversation.held import Held
-from hybridmux.conversation.sides import ChatSide, TuiSide
+from hybridmux.conversation.phases import Step
+from hybridmux.conversation.sides import ChatSide, SideFailed, TuiSide
+from hybridmux.conversation.stay import Stay
+from hybridmux.errors import HybridmuxError
 from hybridmux.wire.types import utc_now
 
 if TYPE_CHECKING:  # the session starts these tasks
     from hybridmux.conversation.session import HybridSession
 
 
+def tui_opened(s: "HybridSession", held: Held[TuiSide]) -> None:
+    """A terminal side has started: a new stay begins."""
+    s.stay = Stay(utc_now())
+    s.nursery.start_soon(tui_end, s, held)
+    s.nursery.start_soon(terminal, s, held)
+
+
+def chat_adopted(s: "HybridSession", held: Held[ChatSide]) -> None:
+    """A connector has become the chat side."""
+    held.value.asker = s.turns.asking
+    s.nursery.start_soon(chat_end, s, held)
+
+
 async def tui_end(s: "HybridSession", held: Held[TuiSide]) -> None:
-    """The terminal's program ends: by itself, unless an operation or the server's stop has to do with it."""
+    """The terminal's program ends by itself, unless an operation or the server's stop has to do with it."""
     code = await held.value.ended()
     s.changed()
-    if s.operations.current is None and s.tui is held and not s.stopping:
-        await s.program_ended(code)
+    while True:
+        await s.operations.idle()
+        if s.sides.tui is not held or s.stopping or s.position.step is not Step.TUI:
+            return
+        with suppress(
+            HybridmuxError
+        ):  # another operation was faster; it sees for itself that the program is gone
+            await s.operate("exit", partial(_exited, s, code))
+
+
+async def _exited(s: "HybridSession", code: int) -> None:
+    """The session is over; the shell stays in the list as exited."""
+    s.position.begin("exit")
+    last = ""
+    with suppress(SideFailed):
+        last = await s.sides.close_tui(clean=False)
+    await s.follow(s.plan.profile.farewell(last))
+    s.arrive(Step.ENDED)
+    await s.end("closed" if code == 0 else "interrupted")
 
 
 async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
@@ -23,27 +61,32 @@ async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
     side, seen = held.value, -1
     stated = s.plan.profile.identity == "report"
     shown: Any = None
-    while s.tui is held and side.exit_code is None:
+    began = trio.current_time()
+    while s.sides.tui is held and side.exit_code is None:
         seen = await side.terminal.changed(seen)
         state = side.state() if stated else None
         if (side.terminal.title, state) == shown:
             continue
         shown = (side.terminal.title, state)
-        if state is not None and state.turn != s.tui_turn:
-            s.tui_turn, s.tui_since = state.turn, utc_now()
-        if state is not None and state.stored and s.operations.current is None:
-            await s.follow(state.session_id)
+        turn = s.stay.turn
+        if state is not None:
+            s.stay.see(state, interrupted=side.stop_key_at >= began, now=utc_now(), clock=time.time())
+            if state.stored and s.operations.current is None:
+                await s.follow(state.session_id)
         s.changed()
+        if s.stay.turn != turn:
+            began = began if turn in ("running", "asking") else trio.current_time()
+            await s.note_activity()
 
 
 async def chat_end(s: "HybridSession", held: Held[ChatSide]) -> None:
     """The connector ends: the next message starts another one."""
     reason = await held.value.ended()
-    if s.chat is not held:
+    if s.sides.chat is not held:
         return
-    s.chat = None
     if s.operations.current is None:
         s.log.say("agent_gone", f"The agent ended: {reason}", level="warning")
     s.changed()
-    await held.value.stop()
-    await held.release()
+    with suppress(HybridmuxError):  # it stays in place then, and whoever needs it is told
+        await s.sides.retire(held)
+    s.changed()

@@ -23,6 +23,8 @@ class Record:
 
     id: str
     name: str
+    named: bool = False
+    """A person gave the name: it wins over titles."""
     title: str = ""
     config_id: str
     agent: str
@@ -56,7 +58,7 @@ class Record:
         return HybridRecord(
             id=self.id,
             name=self.name,
-            title=self.title or self.name,
+            title=self.name if self.named else self.title or self.name,
             config_id=self.config_id,
             config_missing=config_missing,
             agent=self.agent,

@@ -87,6 +87,9 @@ class FakeProgram:
     async def end(self) -> EndReport:
         return await self._end("SIGTERM", -15)
 
+    def strike(self) -> None:
+        """Nothing to signal."""
+
     async def kill(self) -> EndReport:
         return await self._end("SIGKILL", -9)
 

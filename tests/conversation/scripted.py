@@ -19,7 +19,14 @@ from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.lifecycle import create
 from hybridmux.conversation.moves import reconnect
 from hybridmux.conversation.session import HybridSession
-from hybridmux.conversation.sides import Abilities, Plan, PromptOutcome, SideFailed, Summary
+from hybridmux.conversation.sides import (
+    Abilities,
+    OccupiedElsewhere,
+    Plan,
+    PromptOutcome,
+    SideFailed,
+    Summary,
+)
 from hybridmux.errors import StoreUnusable
 from hybridmux.journal import ByteJournal
 from hybridmux.store.records import Record
@@ -49,6 +56,12 @@ class World:
     missing: str | None = None
     listed: list[str] = field(factory=lambda: [ID])
     history: list[str] = field(factory=lambda: ["hello"])
+    lag: int = 0
+    """So many loads leave the last message out."""
+    refusals: int = 0
+    """So many loads find an active writer."""
+    updated_at: str | None = None
+    """What the agent's list says of when the conversation was changed."""
     store_fails_at: str | None = None
     """The activity or side whose record cannot be written."""
     happened: list[str] = field(factory=list)
@@ -82,6 +95,7 @@ class ScriptedTui:
         self.started_at = 0.0
         self.bell = Bell()
         self.code: int | None = None
+        self.stop_key_at = -1.0
         self.terminal = SimpleNamespace(
             title="",
             cols=80,
@@ -142,6 +156,10 @@ class ScriptedTui:
                 elif self.world.interrupt == "exit":
                     self.die(143)
 
+    def strike(self) -> None:
+        if self.code is None:
+            self.die(-9)
+
     async def stop(self, *, clean: bool) -> str:
         self.world.note("quit" if clean else "kill")
         if self.world.quit == "hang":
@@ -173,7 +191,8 @@ class ScriptedChat:
 
     async def sessions(self) -> list[Summary]:
         await behave(self.world.list_)
-        return [Summary(session_id=each, title=each, updated_at=None) for each in self.world.listed]
+        when = self.world.updated_at
+        return [Summary(session_id=each, title=each, updated_at=when) for each in self.world.listed]
 
     async def new(self):
         self.world.enter("chat")
@@ -183,7 +202,12 @@ class ScriptedChat:
     async def load(self, session_id: str):
         self.world.enter("chat")
         self.world.note(f"load {session_id}")
-        for index, text in enumerate(self.world.history):
+        if self.world.refusals:
+            self.world.refusals -= 1
+            raise OccupiedElsewhere("thread_active_writer")
+        history = self.world.history[: -1 if self.world.lag else None]
+        self.world.lag = max(0, self.world.lag - 1)
+        for index, text in enumerate(history):
             self.update("user_message_chunk", text, f"m{index}")
             await trio.lowlevel.checkpoint()
         await behave(self.world.load)
@@ -222,6 +246,9 @@ class ScriptedChat:
 
     async def kill(self) -> None:
         self.world.note("kill chat")
+        self.leave()
+
+    def strike(self) -> None:
         self.leave()
 
     def leave(self) -> None:

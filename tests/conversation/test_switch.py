@@ -27,7 +27,7 @@ def assert_back_in_terminal(p: Play) -> None:
     assert p.session.position.step is Step.TUI
     assert p.world.writers == {"tui"}
     assert p.sides.tui.session_id == ID
-    assert p.session.chat is None
+    assert p.session.sides.chat is None
     assert p.record.side == "tui"
     assert p.record.activity == "idle"
 
@@ -193,7 +193,7 @@ async def test_no_choice_in_time_means_cancel(autojump_clock):
         assert result.side == "tui"
         assert trio.current_time() - began == pytest.approx(17, abs=0.1)
         assert p.world.happened == ["connector", "interrupt", "stop chat"]
-        assert p.record.activity == "idle"
+        assert p.record.activity == "turn"
 
 
 async def test_an_unknown_turn_gets_no_keys_but_a_question(autojump_clock):

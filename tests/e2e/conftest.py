@@ -18,6 +18,7 @@ stopping_step = 2.0
 starting = 6.0
 loading_idle = 1.5
 loading_total = 8.0
+retry = 2.0
 rolling_back = 10.0
 shutdown_grace = 8.0
 """

@@ -90,7 +90,8 @@ async def test_random_round_trips_lose_and_leak_nothing(tmp_path):
         agent_id = (await client.get(f"/api/sessions/{sid}"))["hybrid"]["agentSessionId"]
         for _ in range(TRIPS - 1):
             await one_trip(client, sid, rng, said)
-        assert await settled(client, before) == before
+        after = await settled(client, before)
+        assert {name: after[name] for name in GAUGES if after[name] > before[name]} == {}
         assert (await client.get(f"/api/sessions/{sid}"))["hybrid"]["agentSessionId"] == agent_id
         assert len(marked(server.data)) == 1
         await client.delete(f"/api/sessions/{sid}")

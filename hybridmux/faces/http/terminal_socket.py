@@ -191,7 +191,7 @@ class TerminalViewer:
             return
         self.terminal.resize(*size)
         if isinstance(self.session, HybridSession):
-            self.session.size = size
+            self.session.sides.size = size
         self.session.changed()
 
 

@@ -1,0 +1,107 @@
+"""Opening a conversation on the chat side: its history in a fresh log, held against what is known of it.
+
+A history may lag behind what was seen, and an agent may think for a moment that its conversation is still
+open elsewhere: both are tried again on a fresh connection, never by a second load on one.
+"""
+
+import trio
+
+from hybridmux.conversation.barrier import Known, judge
+from hybridmux.conversation.chatlog import ChatLog
+from hybridmux.conversation.session import HybridSession
+from hybridmux.conversation.sides import ChatSide, OccupiedElsewhere, SideFailed
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+"""Seconds between two tries; doubled each time."""
+
+
+async def load(s: HybridSession, session_id: str, known: Known) -> ChatLog:
+    """The conversation in a log that nobody sees before `show`; the connector in waiting has it open then.
+
+    An agent that can only resume leaves the log as it is. Raises `SideFailed` when a finished turn stays
+    away, `OccupiedElsewhere` when another program keeps it.
+    """
+    now = trio.current_time()
+    # Within the phase's own deadline, with room for one more start and load.
+    until = min(now + s.budgets.retry, (now + trio.current_effective_deadline()) / 2)
+    pause = FIRST_PAUSE
+    while True:
+        chat = s.sides.waiting
+        if not chat.abilities.load:
+            await continue_conversation(s, chat, session_id)
+            return s.log
+        try:
+            fresh = await _read(s, chat, session_id)
+        except OccupiedElsewhere:
+            if trio.current_time() + pause > until:
+                raise
+        else:
+            verdict = judge(known, fresh.facts.heard)
+            if verdict == "behind" and trio.current_time() + pause > until:
+                _settle_for(s, known, fresh)
+                verdict = "changed"
+            if verdict != "behind":
+                _tell(fresh, known, changed=verdict == "changed")
+                return fresh
+        await s.sides.discard()
+        await trio.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+        await s.sides.open_chat()
+
+
+async def _read(s: HybridSession, chat: ChatSide, session_id: str) -> ChatLog:
+    fresh = ChatLog(s.budgets.chat_log_bytes)
+    chat.sink = fresh.feed
+    fresh.take(await chat.load(session_id))
+    fresh.settle()
+    return fresh
+
+
+def _settle_for(s: HybridSession, known: Known, fresh: ChatLog) -> None:
+    """A turn is still missing: raises `SideFailed` unless there is reason to believe that it was taken out.
+
+    Asked a second time with nothing new in between, the agent's word counts: a terminal in which the turn
+    was undone must not keep the conversation for ever.
+    """
+    doubt = (known.later, list(known.heard.firm), list(fresh.facts.heard.firm))
+    if known.changed_since or s.doubt == doubt:
+        return
+    s.doubt = doubt
+    raise SideFailed(
+        "the agent's history does not hold the last finished turn; "
+        "if it was undone in the terminal, switch once more to go on without it"
+    )
+
+
+def _tell(fresh: ChatLog, known: Known, *, changed: bool) -> None:
+    if fresh.truncated:
+        fresh.mark("truncated")
+    fresh.mark("loaded")
+    if changed:
+        fresh.say("history_changed", "The agent's history does not hold all that was seen of it before.")
+    if known.tools and not fresh.facts.tools:
+        fresh.say("tools_not_replayed", "The agent's history does not show its earlier tool calls.")
+
+
+async def continue_conversation(s: HybridSession, chat: ChatSide, session_id: str) -> None:
+    """Opens an agent session without its history: the timeline stays."""
+    chat.sink = lambda _: None  # some agents replay on resume; we have that already
+    answer = await chat.resume(session_id)
+    chat.sink = s.log.feed
+    s.log.take(answer)
+
+
+async def begin_conversation(s: HybridSession, chat: ChatSide) -> str:
+    """A new agent session; its id, which is not on disk yet."""
+    chat.sink = s.log.feed
+    session_id, answer = await chat.new()
+    s.log.take(answer)
+    return session_id
+
+
+def show(s: HybridSession, loaded: ChatLog) -> None:
+    """At the commit: what was loaded is the timeline now."""
+    if loaded is s.log:
+        s.log.say("history_not_loaded", "The agent cannot show what was said in the terminal.")
+    else:
+        s.publish(loaded)

@@ -1,0 +1,157 @@
+"""The sides of one session that are open: at most one that has the conversation, and a connector in waiting.
+
+Everything that was opened is known here until it is proved gone, so that whatever goes wrong in an
+operation, `drop` ends all of it.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import trio
+
+from hybridmux.conversation.held import Held
+from hybridmux.conversation.sides import ChatSide, Plan, SideFailed, Sides, TuiSide
+from hybridmux.errors import HybridmuxError
+
+log = logging.getLogger(__name__)
+
+
+class OpenSides:
+    """What is open now. The session gives its nursery and hears of what has been opened."""
+
+    def __init__(
+        self,
+        programs: Sides,
+        plan: Plan,
+        nursery: Callable[[], trio.Nursery],
+        *,
+        tui_opened: Callable[[Held[TuiSide]], None],
+        chat_adopted: Callable[[Held[ChatSide]], None],
+        chat_closed: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._programs, self._plan, self._nursery = programs, plan, nursery
+        self._tui_opened, self._chat_adopted, self._chat_closed = tui_opened, chat_adopted, chat_closed
+        self.tui: Held[TuiSide] | None = None
+        self.chat: Held[ChatSide] | None = None
+        self.last_tui: TuiSide | None = None
+        """The TUI whose screen is still to be seen after its program ended."""
+        self.size = (80, 24)
+        """Columns and rows for the next TUI."""
+        self._waiting: Held[ChatSide] | None = None
+        self._connecting: trio.CancelScope | None = None
+        self._one_at_a_time = trio.Lock()
+
+    # --- what is on the machine ---
+
+    def missing_program(self) -> str | None:
+        """The TUI's program if it is not on the machine."""
+        return self._programs.missing_program(self._plan)
+
+    def missing_connector(self) -> str | None:
+        """The ACP program if it is not on the machine."""
+        return self._programs.missing_connector(self._plan)
+
+    # --- the terminal side ---
+
+    async def open_tui(self, session_id: str | None) -> TuiSide:
+        """Starts the terminal side; raises `SideFailed`."""
+        manager = self._programs.open_tui(self._plan, session_id, *self.size)
+        self.tui = held = await Held.open(self._nursery(), manager)
+        self.last_tui = held.value
+        self._tui_opened(held)
+        return held.value
+
+    async def close_tui(self, *, clean: bool) -> str:
+        """Ends the terminal side; proved gone when it returns. Its last text. Raises `SideFailed`."""
+        held = self.tui
+        if held is None:
+            return ""
+        text = await held.value.stop(clean=clean)
+        if self.tui is held:
+            self.tui = None
+        await held.release()
+        return text
+
+    # --- the chat side ---
+
+    async def open_chat(self) -> ChatSide:
+        """A connector in waiting: it is nobody's chat side yet. Raises `SideFailed`."""
+        assert self._waiting is None, "there is a connector in waiting already"
+        self._waiting = await Held.open(self._nursery(), self._programs.open_chat(self._plan))
+        return self._waiting.value
+
+    @property
+    def waiting(self) -> ChatSide:
+        """The connector in waiting."""
+        assert self._waiting is not None, "there is no connector in waiting"
+        return self._waiting.value
+
+    def adopt_chat(self) -> None:
+        """The connector in waiting becomes the chat side."""
+        held, self._waiting = self._waiting, None
+        assert held is not None
+        self.chat = held
+        self._chat_adopted(held)
+
+    async def discard(self) -> None:
+        """Ends a connector in waiting; proved gone when it returns. Raises `SideFailed`."""
+        held = self._waiting
+        if held is None:
+            return
+        with trio.CancelScope(shield=True):  # it must not be forgotten half ended
+            await held.value.stop()
+            self._waiting = None
+            await held.release()
+
+    async def close_chat(self) -> None:
+        """Ends the chat side; proved gone when it returns. Raises `SideFailed`."""
+        if self._connecting is not None:
+            self._connecting.cancel()
+        async with self._one_at_a_time:
+            await self._end_chat()
+            await self._chat_closed()
+
+    async def retire(self, held: Held[ChatSide]) -> None:
+        """The chat side has ended by itself: nobody takes its place before its last process is gone."""
+        async with self._one_at_a_time:
+            if self.chat is held:
+                await self._end_chat()
+
+    async def _end_chat(self) -> None:
+        held = self.chat
+        if held is not None:
+            await held.value.stop()
+            self.chat = None
+            await held.release()
+
+    async def connected(self, connect: Callable[[], Awaitable[None]]) -> ChatSide:
+        """The chat side; `connect` opens and adopts one if there is none. Raises `SideFailed`."""
+        async with self._one_at_a_time:
+            if self.chat is None:
+                try:
+                    with trio.CancelScope() as self._connecting:
+                        await connect()
+                finally:
+                    self._connecting = None
+            if self.chat is None:
+                raise SideFailed("the session is moving")
+            return self.chat.value
+
+    def strike(self) -> None:
+        """SIGKILL to every process of every side, at once; nothing is waited for."""
+        for held in (self.tui, self.chat, self._waiting):
+            if held is not None:
+                held.value.strike()
+
+    async def drop(self) -> None:
+        """Ends all that is open, without ceremony. Raises `SideFailed` if something could not be ended."""
+        failures = []
+        for close in (self.close_chat, self.discard, partial(self.close_tui, clean=False)):
+            try:
+                await close()
+            except HybridmuxError as exc:
+                log.error("side not ended: %s", exc, extra={"session": self._plan.session})
+                failures.append(str(exc))
+        if failures:
+            raise SideFailed("; ".join(failures))
