@@ -3,5 +3,8 @@
 import pytest
 
 pytest.register_assert_rewrite(
-    *(f"tests.faults.{name}" for name in ("breaks", "deeds", "holds", "house", "outcomes", "stage"))
+    *(
+        f"tests.faults.{name}"
+        for name in ("breaks", "deeds", "endings", "holds", "house", "outcomes", "programs", "stage")
+    )
 )

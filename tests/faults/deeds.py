@@ -131,10 +131,8 @@ async def killed(stage: Stage, phase: str) -> None:
     """SIGKILL for the program that the phase waits for."""
     await hold(stage, phase)
     victim = "acp" if (stage.direction, phase) in ACP_WAITED_FOR else "tui"
-    with trio.fail_after(5):
-        while not (pids := [pid for pid, kind in stage.living().items() if kind == victim]):  # noqa: ASYNC110 - it sets no event
-            await trio.sleep(0.01)
-    os.kill(pids[0], signal.SIGKILL)
+    (pid,) = [pid for pid, kind in stage.living().items() if kind == victim]
+    os.kill(pid, signal.SIGKILL)
     if phase == "precheck":
         await outcomes.untouched(stage, 502, "SIGKILL")
     elif phase in ("starting", "loading"):

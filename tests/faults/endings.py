@@ -36,7 +36,7 @@ async def server_ends(folder: Path, direction: str, phase: str, *, by: signal.Si
             assert "Traceback" not in first.log()
             stage.break_with("")
             with house(folder) as second:
-                stage.house, stage.client = second, second.client
+                stage.house, stage.client, stage.size = second, second.client, (80, 24)
                 await outcomes.interrupted(stage, "idle" if phase == "precheck" else "switching")
                 await outcomes.resumed(stage)
                 await outcomes.put_away(stage)

@@ -24,6 +24,7 @@ stopping_step = 1.5
 starting = 4.0
 loading_idle = 2.5
 loading_total = 8.0
+retry = 1.0
 rolling_back = 6.0
 shutdown_grace = 8.0
 """
@@ -98,8 +99,14 @@ def living(data: Path, session: str) -> dict[int, str]:
         text = next((e for e in environ if e.startswith(f"{ENV}=".encode())), b"").decode()
         mark = Mark.parse(text.removeprefix(f"{ENV}="))
         if mark is not None and (mark.data, mark.session) == (data_hash(data), session):
-            found[int(folder.name)] = next((word for word in words if word in ("tui", "acp")), "other")
+            found[int(folder.name)] = _kind(words)
     return found
+
+
+def _kind(words: list[str]) -> str:
+    """Which side it is; `other` also for what is about to become one (a shell that has not reached its exec)."""
+    is_agent = str(PROGRAM.parent / "hybridmux-demo") in words
+    return next((word for word in words if is_agent and word in ("tui", "acp")), "other")
 
 
 def until_gone(data: Path, session: str, seconds: float = 10) -> None:

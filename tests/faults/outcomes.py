@@ -79,7 +79,7 @@ async def settled(stage: Stage, side: str) -> None:
 async def goes_on_in_terminal(stage: Stage) -> None:
     """The screen has the finished turn once, the size it had, and takes another one."""
     async with stage.client.terminal(stage.sid, cols=91, rows=33) as term:
-        assert (term.hello["cols"], term.hello["rows"]) == (91, 33)
+        assert (term.hello["cols"], term.hello["rows"]) == stage.size
         await term.until_text(SAID[1][1])
         assert term.text().count(SAID[1][1]) == 1
         await term.type("still here")

@@ -8,7 +8,10 @@ from tests.faults.stage import Stage, write_program
 from tests.support.client import request_id
 
 INTERPRETERS = {"spawn-enoent": "/nonexistent", "spawn-eacces": "/etc/passwd"}
-WORDS = {"spawn-enoent": "No such file", "spawn-eacces": "Permission denied"}
+WORDS = {
+    "spawn-enoent": {"precheck": "No such file", "starting": "not found"},
+    "spawn-eacces": {"precheck": "Permission denied", "starting": "Permission denied"},
+}
 
 
 async def unstartable(stage: Stage, phase: str, fault: str) -> None:
@@ -16,7 +19,7 @@ async def unstartable(stage: Stage, phase: str, fault: str) -> None:
     if phase == "precheck":
         write_program(stage.program, INTERPRETERS[fault])
         stage.begin()
-        await outcomes.untouched(stage, 502, WORDS[fault])
+        await outcomes.untouched(stage, 502, WORDS[fault][phase])
         return
     earlier, spec = {
         ("to_chat", "rolling_back"): ("loading", "acp.load:error"),
@@ -26,7 +29,7 @@ async def unstartable(stage: Stage, phase: str, fault: str) -> None:
     await hold(stage, earlier)
     write_program(stage.program, INTERPRETERS[fault])
     stage.break_with(spec)
-    await outcomes.lost(stage, WORDS[fault] if phase == "starting" else "demo fault")
+    await outcomes.lost(stage, WORDS[fault].get(phase, "demo fault"))
 
 
 async def deaf_to_interrupts(stage: Stage, phase: str) -> None:

@@ -60,6 +60,8 @@ class Stage:
     answers: list[tuple[int, Any] | None] = field(factory=list)
     """The switch's answer when it has come; None: the connection broke."""
     answered: trio.Event = field(factory=trio.Event)
+    size: tuple[int, int] = (91, 33)
+    """Columns and rows that a new terminal should have."""
     asking: trio.CancelScope = field(factory=trio.CancelScope)
 
     @property
@@ -101,6 +103,12 @@ class Stage:
             await self.chat.until(lambda v: v.state["eligibility"].get("reason") == "checking")
         else:
             await self.chat.until(lambda v: v.state.get("phase") == phase)
+
+    async def until_started(self, kind: str) -> None:
+        """Waits until a new process of that kind runs the agent's own program."""
+        with trio.fail_after(5):
+            while kind not in [k for pid, k in self.living().items() if pid not in self.before]:  # noqa: ASYNC110
+                await trio.sleep(0.01)  # a process that execs sets no event
 
     def living(self) -> dict[int, str]:
         """The session's processes now."""
