@@ -2,9 +2,5 @@
 
 import pytest
 
-pytest.register_assert_rewrite(
-    *(
-        f"tests.faults.{name}"
-        for name in ("breaks", "deeds", "endings", "holds", "house", "outcomes", "programs", "stage")
-    )
-)
+HELPERS = ("breaks", "deeds", "endings", "holds", "house", "outcomes", "programs", "stage")
+pytest.register_assert_rewrite(*(f"tests.faults.{name}" for name in HELPERS))

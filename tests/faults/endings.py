@@ -26,7 +26,10 @@ async def server_ends(folder: Path, direction: str, phase: str, *, by: signal.Si
             answer = await stage.answer()
             if by is signal.SIGTERM:
                 assert code == 0
-                assert answer == (503, STOPPING)
+                if phase == "rolling_back":  # that failed, and nothing else
+                    await outcomes.refused(stage, 502, "could not be brought back")
+                else:
+                    assert answer == (503, STOPPING)
                 assert await stage.chat.until_closed() == (1001, "the server is stopping")
                 assert stage.record()["state"] == "interrupted"
             else:

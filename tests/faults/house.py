@@ -104,7 +104,7 @@ def living(data: Path, session: str) -> dict[int, str]:
 
 
 def _kind(words: list[str]) -> str:
-    """Which side it is; `other` also for what is about to become one (a shell that has not reached its exec)."""
+    """Which side it is; `other` also for a shell that has yet to exec it."""
     is_agent = str(PROGRAM.parent / "hybridmux-demo") in words
     return next((word for word in words if is_agent and word in ("tui", "acp")), "other")
 

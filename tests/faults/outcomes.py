@@ -20,11 +20,9 @@ async def untouched(stage: Stage, status: int, words: str) -> None:
     """Refused before anything was touched: the same process, the same viewer."""
     await refused(stage, status, words)
     assert stage.living().items() >= stage.before.items()
-    if stage.term is not None:
-        assert stage.term.closed is None
-        await stage.term.type("untouched")
-        await stage.term.until_text("echo: untouched")
     await settled(stage, ORIGIN[stage.direction])
+    if stage.term is not None:
+        await stage.term.until_text("echo: still here")
 
 
 async def rolled_back(stage: Stage, status: int, words: str) -> None:
@@ -72,6 +70,8 @@ async def settled(stage: Stage, side: str) -> None:
     expected = {"side": side, "state": "active", "agentSessionId": stage.agent_id, "dormant": False}
     assert info["hybrid"] == {**expected, "agent": "demo"}
     assert list(stage.living().values()) == [side]
+    if stage.turn_just_ended:
+        await stage.until_activity("idle")
     assert shape(stage.record()) == (side, "active", "idle", stage.agent_id)
     await (goes_on_in_terminal if side == "tui" else goes_on_in_chat)(stage)
 

@@ -47,6 +47,7 @@ async def deaf_to_interrupts(stage: Stage, phase: str) -> None:
         stage.break_with("")  # only now is the interrupt heeded
         async with stage.client.terminal(stage.sid, cols=91, rows=33) as term:
             await term.until_text("ready")
+        stage.turn_just_ended = True
         await outcomes.settled(stage, "tui")
         return
     await _choose(stage, "wait")
@@ -118,6 +119,7 @@ async def unwritable(
     if phase != "loading":
         if phase == "cancelling":
             await begin_turn(stage)
+            await stage.until_activity("turn")
         block()
         stage.begin()
         answer = await stage.answer()
@@ -127,6 +129,7 @@ async def unwritable(
             assert "endedAt" not in stage.chat.state["turn"], answer
             await stage.client.cancel(stage.sid)
             await stage.chat.until_turns_ended(2)
+            stage.turn_just_ended = True
         await outcomes.untouched(stage, 503, words)
         return
     await hold(stage, "loading" if stage.direction == "to_chat" else "starting")
@@ -134,5 +137,6 @@ async def unwritable(
     stage.break_with("")
     await stage.answer()
     unblock()
+    stage.turn_just_ended = True
     await (outcomes.goes_on_in_terminal if stage.direction == "to_chat" else outcomes.goes_on_in_chat)(stage)
     await outcomes.rolled_back(stage, 503, words)

@@ -62,6 +62,8 @@ class Stage:
     answered: trio.Event = field(factory=trio.Event)
     size: tuple[int, int] = (91, 33)
     """Columns and rows that a new terminal should have."""
+    turn_just_ended: bool = False
+    """Its end is on its way to the record; otherwise that is up to date at the answer of a switch."""
     asking: trio.CancelScope = field(factory=trio.CancelScope)
 
     @property
@@ -110,6 +112,12 @@ class Stage:
             while kind not in [k for pid, k in self.living().items() if pid not in self.before]:  # noqa: ASYNC110
                 await trio.sleep(0.01)  # a process that execs sets no event
 
+    async def until_activity(self, activity: str) -> None:
+        """Waits until the record on disk says so."""
+        with trio.fail_after(5):
+            while self.record()["activity"] != activity:  # noqa: ASYNC110 - a file sets no event
+                await trio.sleep(0.01)
+
     def living(self) -> dict[int, str]:
         """The session's processes now."""
         return living(self.house.data, self.sid)
@@ -137,23 +145,33 @@ def write_program(file: Path, interpreter: str = "/bin/sh") -> None:
     file.chmod(0o755)
 
 
+async def new_session(house: House, folder: Path, direction: str) -> str:
+    """A session in `folder`, with an agent store and a fault file of its own."""
+    (folder / "project").mkdir()
+    write_program(folder / "hybridmux-demo")
+    config = {
+        "name": "demo",
+        "cmd": [str(folder / "hybridmux-demo"), "tui"],
+        "cwd": str(folder / "project"),
+        "env": {"HYBRIDMUX_DEMO_FAULT": f"@{folder / 'fault'}", "HYBRIDMUX_DEMO_HOME": str(folder / "store")},
+        "hybrid": True,
+    }
+    config_id = (await house.client.post("/api/launch-configs", config))["id"]
+    wanted = {"configId": config_id, "startSide": ORIGIN[direction], "cols": 91, "rows": 33}
+    sid: str = (await house.client.post("/api/sessions", wanted))["id"]
+    return sid
+
+
 @asynccontextmanager
 async def staged(house: House, folder: Path, direction: str, start_fault: str) -> AsyncIterator[Stage]:
     """A session that rests on its origin with one finished turn; its first program has `start_fault`."""
-    fault, program, home, cwd = (folder / n for n in ("fault", "hybridmux-demo", "store", "project"))
-    cwd.mkdir()
-    replace(fault, start_fault)
-    write_program(program)
-    env = {"HYBRIDMUX_DEMO_FAULT": f"@{fault}", "HYBRIDMUX_DEMO_HOME": str(home)}
-    config = {"name": "demo", "cmd": [str(program), "tui"], "cwd": str(cwd), "env": env, "hybrid": True}
+    replace(folder / "fault", start_fault)
     client = house.client
-    config_id = (await client.post("/api/launch-configs", config))["id"]
-    wanted = {"configId": config_id, "startSide": ORIGIN[direction], "cols": 91, "rows": 33}
-    sid = (await client.post("/api/sessions", wanted))["id"]
+    sid = await new_session(house, folder, direction)
     async with AsyncExitStack() as stack:
         chat = await stack.enter_async_context(client.chat(sid))
         events = await stack.enter_async_context(client.socket("/ws/events"))
-        seen = await stack.enter_async_context(ListView(events).reading())
+        sessions = await stack.enter_async_context(ListView(events).reading())
         term = None
         if direction == "to_chat":
             term = await stack.enter_async_context(client.terminal(sid, cols=91, rows=33))
@@ -164,24 +182,23 @@ async def staged(house: House, folder: Path, direction: str, start_fault: str) -
         else:
             await client.prompt(sid, SAID[0][1])
             await chat.until_turns_ended(1)
-        nursery = await stack.enter_async_context(helpers())
-        replace(fault, "")
-        before = living(house.data, sid)
-        (conversation,) = home.glob("*.jsonl")
-        yield Stage(
-            house,
-            client,
-            sid,
-            direction,
-            conversation.stem,
-            fault,
-            program,
-            chat,
-            seen,
-            term,
-            before,
-            nursery,
+        (conversation,) = (folder / "store").glob("*.jsonl")
+        stage = Stage(
+            house=house,
+            client=client,
+            sid=sid,
+            direction=direction,
+            agent_id=conversation.stem,
+            fault=folder / "fault",
+            program=folder / "hybridmux-demo",
+            chat=chat,
+            sessions=sessions,
+            term=term,
+            before=living(house.data, sid),
+            nursery=await stack.enter_async_context(helpers()),
         )
+        await stage.until_activity("idle")
+        yield stage
 
 
 @asynccontextmanager
