@@ -16,16 +16,16 @@ from tests.support.server import PROGRAM, START, STOP
 
 SHORT = """
 [budgets]
-precheck = 3.0
+precheck = 2.5
 interrupting = 1.2
 choice = 20.0
 cancelling = 1.2
 stopping_step = 1.5
-starting = 4.0
-loading_idle = 2.5
+starting = 3.0
+loading_idle = 2.0
 loading_total = 8.0
 retry = 1.0
-rolling_back = 6.0
+rolling_back = 4.5
 shutdown_grace = 8.0
 """
 """Long enough to do something in every phase on a slow machine, short enough to wait for."""

@@ -182,6 +182,7 @@ async def staged(house: House, folder: Path, direction: str, start_fault: str) -
         else:
             await client.prompt(sid, SAID[0][1])
             await chat.until_turns_ended(1)
+        replace(folder / "fault", "")
         (conversation,) = (folder / "store").glob("*.jsonl")
         stage = Stage(
             house=house,
