@@ -15,7 +15,7 @@ class Break(NamedTuple):
     moment: str = ""
     """When, unless it is the phase's own moment."""
     words: str = "demo fault"
-    """What the answer says where it strikes."""
+    """What the answer says where it strikes: a regular expression."""
     status: int = 502
     """Of the answer when it strikes the chat; a terminal that fails is always 502."""
 
@@ -27,7 +27,7 @@ BREAKS = {
     "exits-later": Break("exit", words="71"),
     "hangs-initialize": Break("hang", moment="initialize", words="time"),
     "hangs-list": Break("hang", words="time"),
-    "hangs-load": Break("hang", words="s"),
+    "hangs-load": Break("hang", words="sent nothing for|no end within"),
     "garbage": Break("garbage", fatal=False),
     "half-line": Break("halfline", words="71"),
     "big-line": Break("bigline=65", words=LONG_LINE),
@@ -35,7 +35,7 @@ BREAKS = {
     "error": Break("error"),
     "auth-required": Break("auth", words="uthentication"),
     "active-writer": Break("active_writer", words="is open in another program", status=409),
-    "closed-stdout": Break("closed", words=""),
+    "closed-stdout": Break("closed", words="closed its output|no end within"),
     "stderr-flood": Break("stderr", fatal=False),
     "dies-mid-load": Break("die=2", words="71"),
 }

@@ -3,7 +3,6 @@
 import re
 import select
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -107,11 +106,3 @@ def _kind(words: list[str]) -> str:
     """Which side it is; `other` also for a shell that has yet to exec it."""
     is_agent = str(PROGRAM.parent / "hybridmux-demo") in words
     return next((word for word in words if is_agent and word in ("tui", "acp")), "other")
-
-
-def until_gone(data: Path, session: str, seconds: float = 10) -> None:
-    """Waits until no process of the session is left."""
-    end = time.monotonic() + seconds
-    while left := living(data, session):
-        assert time.monotonic() < end, f"left over: {left}"
-        time.sleep(0.01)

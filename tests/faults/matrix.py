@@ -37,7 +37,7 @@ REASONS = {
     "m": "a connector that is brought back resumes: nothing is replayed, nothing is looked up",
     "n": "which conversation was opened is looked at in loading",
     "o": "no program opens a conversation in this phase",
-    "q": "no program is asked to end in this phase",
+    "q": "no program has to end in this phase; a connector that is replaced ends as in precheck",
     "t": "the program of this phase is the terminal's, which does not speak ACP",
     "w": "the record is not written in this phase; the intent is written before the first destructive step",
     "z": "a chat does not sleep yet, so nothing wakes",
