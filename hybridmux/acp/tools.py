@@ -1,5 +1,6 @@
 """Tool calls: their titles and their output, which agents tell in four different ways. Pure."""
 
+import re
 from typing import Any
 
 import orjson
@@ -12,6 +13,10 @@ from hybridmux.budgets import TEXT_FIELD
 TITLE_CHARS = 2048
 TITLE_FROM = ("command", "cmd", "file_path", "path", "url", "query", "pattern")
 """Fields of a tool's input that make a title, best first."""
+
+
+BARE_NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)+")
+"""The name of an agent's tool (`exec_command`): for programs, not for people."""
 
 
 def title_from_input(raw_input: Any) -> str | None:

@@ -160,9 +160,14 @@ class Translator:
     def _title(self, tool_id: str, update: Json) -> Json:
         title = text(update.get("title"), limit=tools.TITLE_CHARS).strip()
         has_title = self._tools.get(tool_id, False)
-        if not title and not has_title:
-            title = tools.title_from_input(update.get("rawInput")) or ""
-        self._tools[tool_id] = has_title or bool(title)
+        # Told without a kind, a replayed call may have only its tool's name where it had words while live.
+        is_bare = not update.get("kind") and tools.BARE_NAME.fullmatch(title) is not None
+        better = tools.title_from_input(update.get("rawInput")) if not title or is_bare else None
+        if better and not has_title:
+            title, is_bare = better, False
+        elif is_bare and has_title:
+            title = ""
+        self._tools[tool_id] = has_title or (bool(title) and not is_bare)
         if not title and update["sessionUpdate"] == "tool_call":
             title = text(update.get("name")) or text(update.get("kind")) or "tool"
         return {"title": title} if title else {}

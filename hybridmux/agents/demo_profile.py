@@ -8,7 +8,8 @@ from pathlib import Path
 
 from attrs import evolve
 
-from hybridmux.agents.launch import ArgRules, Launch, Option
+from hybridmux.agents.launch import Launch
+from hybridmux.agents.options import ArgRules, Option
 from hybridmux.agents.profile import Look, Press, Profile, TuiState
 from hybridmux.wire.types import ConnectorInfo
 
@@ -46,7 +47,7 @@ def farewell(text: str) -> str | None:
 
 
 def _acp(launch: Launch) -> tuple[str, ...]:
-    return (launch.program, "acp")
+    return (*launch.command, "acp")
 
 
 def _environment(env: Mapping[str, str]) -> dict[str, str]:
@@ -58,7 +59,7 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
 _RULES = ArgRules(
     executables=frozenset({"hybridmux-demo"}),
     leading=("tui",),
-    options={"--resume": Option(value=True, refuse="session_arg")},
+    options={"--resume": Option(takes="one", refuse="session_arg")},
     subcommands=frozenset({"acp", "sessions", "show"}),
 )
 
@@ -75,6 +76,7 @@ PROFILE = Profile(
     farewell=farewell,
     identity="report",
     environment=_environment,
+    force_note="What runs in the background of the terminal ends with it.",
 )
 
 LONELY = evolve(

@@ -3,77 +3,71 @@
 Pure: no file is looked at, no program is run. A profile describes its options in a table (`ArgRules`); a
 command that cannot be a hybrid session is refused with one of the contract's reasons.
 
-    [shell wrapper …] program [options]        accepted
-    program SUBCOMMAND …                       non_interactive
-    program --resume ID                        session_arg
+    [shell wrapper …] [engine] program [options] [prompt]   accepted
+    package runners, other shells, other words              unsupported_form
+    program SUBCOMMAND …                                    non_interactive
+    program --resume ID                                     session_arg
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import field, frozen
+from attrs import evolve, frozen
 
+from hybridmux.agents.options import ArgRules, Group, read_options
 from hybridmux.wire.launch import SupportReason
 
 _SCRIPT = 'exec -- "$@"'
 _SHELLS = ("bash", "zsh")
+_OTHER_SHELLS = ("sh", "dash", "ash", "ksh", "fish", "pwsh", "nu")
 _WRAPPER_WORDS = ("webmux", "hybridmux")
-
-
-@frozen
-class Option:
-    """One option of a program: what its presence means for us."""
-
-    value: bool = False
-    """It takes a value, as the next word or after `=`."""
-    resume: bool = True
-    """A resumed TUI can be given it again; otherwise it is reported as dropped."""
-    refuse: SupportReason | None = None
-    """Its presence makes the command no hybrid session."""
-
-
-@frozen(kw_only=True)
-class ArgRules:
-    """How one agent's command line reads."""
-
-    executables: frozenset[str]
-    options: Mapping[str, Option]
-    leading: tuple[str, ...] = ()
-    """Words that must follow the program (a subcommand that starts the TUI)."""
-    subcommands: frozenset[str] = frozenset()
-    """Words that start something that is no TUI."""
-    positional: SupportReason = "unsupported_form"
-    """What any other word means."""
-    chat_keeps: frozenset[str] = frozenset()
-    """Options that the chat side has an equivalent for."""
+_RUNNERS = ("npx", "bunx", "pnpx", "npm", "pnpm", "yarn")
 
 
 @frozen(kw_only=True)
 class Launch:
-    """A command line that was read: `wrapper` + `program` + `leading` + `args`."""
+    """A command line that was read: `wrapper` + `program` + `script` + `leading` + `args`."""
 
     agent: str
     program: str
+    script: tuple[str, ...] = ()
+    """The agent's script, where `program` is only its engine (node)."""
     leading: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     wrapper: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = field(default=())
+    resume_leading: tuple[str, ...] = ()
+    """What stands in place of `leading` when a session is opened again."""
+    added: tuple[str, ...] = ()
+    """Arguments that we add to every start of the TUI (see `SharedServer`)."""
+    dropped: tuple[str, ...] = ()
     """Arguments a resume cannot keep."""
-    unsupported: tuple[str, ...] = field(default=())
+    unsupported: tuple[str, ...] = ()
     """Arguments the chat side has no equivalent for."""
-    kept: tuple[str, ...] = field(default=())
+    kept: tuple[str, ...] = ()
     """Arguments a resume keeps."""
+    chat: tuple[str, ...] = ()
+    """Arguments the ACP command is given too."""
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What runs the agent's program, without any argument."""
+        return (self.program, *self.script)
 
     def argv(self) -> list[str]:
-        """The command as it was given."""
-        return [*self.wrapper, self.program, *self.leading, *self.args]
+        """The command as it was given, with what we add."""
+        return [*self.wrapper, *self.command, *self.leading, *self.added, *self.args]
 
     def resumed(self, resume_args: Sequence[str]) -> list[str]:
         """The TUI command that opens an agent session."""
-        return [*self.wrapper, self.program, *self.leading, *self.kept, *resume_args]
+        words = (*self.command, *self.resume_leading, *self.added, *self.kept)
+        return [*self.wrapper, *words, *resume_args]
 
     def wrapped(self, argv: Sequence[str]) -> list[str]:
         """Another command in the same shell."""
         return [*self.wrapper, *argv]
+
+    def adding(self, *words: str) -> "Launch":
+        """With arguments for every start of the TUI, unless the command has them already."""
+        return evolve(self, added=tuple(word for word in words if word not in self.args))
 
 
 @frozen
@@ -84,53 +78,22 @@ class Refusal:
     agent: str | None = None
 
 
+def base(word: str) -> str:
+    """A program's name without its folder."""
+    return word.rsplit("/", 1)[-1]
+
+
 def unwrap(cmd: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """(wrapper, command) of a start-file wrapper, ((), cmd) of a plain one, None of any other shell form."""
     words = tuple(cmd)
     if not words:
         return None
-    if words[0].rsplit("/", 1)[-1] not in _SHELLS:
-        return (), words
-    if len(words) >= 5 and words[1] == "-ic" and words[2] == _SCRIPT and words[3] in _WRAPPER_WORDS:
-        return words[:4], words[4:]
-    return None
-
-
-def read_args(
-    agent: str, rules: ArgRules, wrapper: tuple[str, ...], words: tuple[str, ...]
-) -> Launch | Refusal:
-    """Reads the words of a command whose program is this agent's."""
-    program, rest = words[0], list(words[1:])
-    if tuple(rest[: len(rules.leading)]) != rules.leading:
-        return Refusal(
-            "non_interactive" if rest and rest[0] in rules.subcommands else "unsupported_form", agent
-        )
-    rest = rest[len(rules.leading) :]
-    args = tuple(rest)
-    groups: list[tuple[str, Option, list[str]]] = []
-    while rest:
-        word = rest.pop(0)
-        name, _, inline = word.partition("=")
-        if word in rules.subcommands:
-            return Refusal("non_interactive", agent)
-        if not word.startswith("-"):
-            return Refusal(rules.positional, agent)
-        option = rules.options.get(name)
-        if option is None or (option.value and not inline and not rest):
-            return Refusal("unsupported_form", agent)
-        if option.refuse:
-            return Refusal(option.refuse, agent)
-        groups.append((name, option, [word, rest.pop(0)] if option.value and not inline else [word]))
-    return Launch(
-        agent=agent,
-        program=program,
-        leading=rules.leading,
-        args=args,
-        wrapper=wrapper,
-        kept=tuple(w for _, option, words in groups if option.resume for w in words),
-        dropped=tuple(w for _, option, words in groups if not option.resume for w in words),
-        unsupported=tuple(w for name, _, words in groups if name not in rules.chat_keeps for w in words),
-    )
+    if base(words[0]) not in _SHELLS:
+        return None if base(words[0]) in _OTHER_SHELLS else ((), words)
+    wrapped = words[1:3] == ("-ic", _SCRIPT) and words[3:4] and words[3] in _WRAPPER_WORDS
+    if not wrapped or len(words) < 5 or base(words[4]) in (*_SHELLS, *_OTHER_SHELLS):
+        return None
+    return words[:4], words[4:]
 
 
 def analyse(cmd: Sequence[str], rules: Mapping[str, ArgRules]) -> Launch | Refusal:
@@ -139,8 +102,53 @@ def analyse(cmd: Sequence[str], rules: Mapping[str, ArgRules]) -> Launch | Refus
     if unwrapped is None:
         return Refusal("unsupported_form")
     wrapper, words = unwrapped
-    name = words[0].rsplit("/", 1)[-1]
+    name = base(words[0])
     for agent, rule in rules.items():
         if name in rule.executables:
-            return read_args(agent, rule, wrapper, words)
+            return _read(agent, rule, wrapper, words[:1], words[1:])
+        if name in rule.engines and len(words) > 1 and rule.script and rule.script.search(words[1]):
+            return _read(agent, rule, wrapper, words[:2], words[2:])
+    for agent, rule in rules.items():
+        if _runs_it_otherwise(rule, name, words[1:]):
+            return Refusal("unsupported_form", agent)
     return Refusal("unknown_agent")
+
+
+def _runs_it_otherwise(rule: ArgRules, name: str, words: Sequence[str]) -> bool:
+    """An engine with options of its own, or a package runner: we cannot tell what belongs to whom."""
+    if name in rule.engines and rule.script:
+        return any(map(rule.script.search, words))
+    # A version may follow the name; the first character may be the @ of a scope.
+    plain = (word[0] + word[1:].partition("@")[0] for word in words if word)
+    return name in _RUNNERS and any(word in rule.packages for word in plain)
+
+
+def _read(
+    agent: str, rules: ArgRules, wrapper: tuple[str, ...], command: tuple[str, ...], args: Sequence[str]
+) -> Launch | Refusal:
+    """Reads the words after an agent's program."""
+    leading = rules.leading or tuple(word for word in args[:1] if word == rules.default_word)
+    rest = tuple(args[len(leading) :])
+    if tuple(args[: len(leading)]) != leading:
+        other = bool(args) and args[0] in rules.subcommands
+        return Refusal("non_interactive" if other else "unsupported_form", agent)
+    groups = read_options(rules, rest)
+    if isinstance(groups, str):
+        return Refusal(groups, agent)
+    return Launch(
+        agent=agent,
+        program=command[0],
+        script=command[1:],
+        leading=leading,
+        args=rest,
+        wrapper=wrapper,
+        resume_leading=leading if rules.resume_leading is None else rules.resume_leading,
+        kept=_words(one for one in groups if one.option.resume),
+        dropped=_words(one for one in groups if not one.option.resume),
+        unsupported=_words(one for one in groups if one.option.chat == "lacking"),
+        chat=_words(one for one in groups if one.option.chat == "kept"),
+    )
+
+
+def _words(groups: Iterable[Group]) -> tuple[str, ...]:
+    return tuple(word for group in groups for word in group.words)

@@ -10,10 +10,14 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from hybridmux.agents.launch import ArgRules, Launch
+from hybridmux.agents.launch import Launch
+from hybridmux.agents.options import ArgRules
+from hybridmux.agents.shared_server import SharedServer
+from hybridmux.agents.versions import Verified
 from hybridmux.wire.types import ConnectorInfo
 
 TurnState = Literal["idle", "running", "asking", "unknown"]
+Source = Literal["report", "registry", "title", "screen"]
 
 
 @frozen(kw_only=True)
@@ -43,6 +47,12 @@ class TuiState:
     """Whether the composer holds unsent text."""
     trouble: str | None = None
     """A line that says why it cannot go on."""
+    occupied: bool = False
+    """The trouble is that another program holds the conversation. Nothing may be typed into it."""
+    source: Source | None = None
+    """What `turn` was read from."""
+    rule: str | None = None
+    """The name of the rule that decided it."""
 
 
 @frozen
@@ -59,6 +69,17 @@ class Press:
 
 
 @frozen(kw_only=True)
+class FormPermission:
+    """A permission request in the clothes of a form: what is asked, and the values that allow and deny it."""
+
+    title: str
+    key: str
+    """The form's one field."""
+    allow: str
+    deny: str
+
+
+@frozen(kw_only=True)
 class Profile:
     """One agent. Functions are pure: they get what they may look at and answer at once."""
 
@@ -66,31 +87,68 @@ class Profile:
     """The word on the wire: `opencode`, `demo`."""
     title: str
     """The name a person reads."""
+
+    # --- its command lines ---
     args: ArgRules
     """How its command line reads, and what a resume or a chat can keep of it."""
     acp_argv: Callable[[Launch], tuple[str, ...]]
     resume_args: Callable[[str], tuple[str, ...]]
     """The arguments that make the TUI open an agent session."""
+    connector: ConnectorInfo | None = None
+    """The third-party program that the chat side needs, if any."""
+    environment: Callable[[Mapping[str, str]], dict[str, str]] = field(default=dict)
+    """The child's environment, made from the one it would get."""
+    program_variable: str | None = None
+    """Tells the connector which program is the agent's own (see `executable.chat_environment`)."""
+    own_temp: bool = False
+    """Gets a temp folder of its own for each start, which we delete: the agent leaves files behind."""
+    shared_server: SharedServer | None = None
+    """A background server that would keep the conversation open after the TUI has ended."""
+    verified: tuple[Verified, ...] = ()
+    """Versions this profile was tried with; older ones are named as outdated."""
+
+    # --- its terminal ---
     observe: Callable[[Look], TuiState]
+    answer_osc7501: bool = False
+    """It reports its state only to a terminal that says that somebody listens."""
     interrupt: tuple[Press, ...]
     """Ends a running turn; pressed once and never repeated by itself."""
     dismiss: tuple[Press, ...]
     """Ends an open approval, before anything else is pressed."""
     quit: tuple[Press, ...]
     """Ends an idle TUI cleanly."""
+    quit_command: tuple[Press, ...] = ()
+    """Typed when the keys did not help; two writes, or it is taken for a paste."""
+    after_kill: bytes = b""
+    """What the terminal's viewers need when a signal ended it: it leaves the terminal as it was."""
     farewell: Callable[[str], str | None]
     """The agent session id that the TUI's last lines name."""
     identity: Literal["report", "list"]
     """`report`: the TUI states its session id. `list`: it is found among the sessions its list names."""
+    evidence: Literal["registry", "locks", "breadcrumb"] | None = None
+    """Files that name the TUI's session (`claude_registry`, `codex_locks`, `omp_breadcrumb`); `identity` is
+    what is left where they cannot be read."""
     quiet: float = 0.0
     """Seconds without output before the screen counts as at rest (0 where the agent states its state)."""
-    connector: ConnectorInfo | None = None
-    """The third-party program that the chat side needs, if any."""
-    environment: Callable[[Mapping[str, str]], dict[str, str]] = field(default=dict)
-    """The child's environment, made from the one it would get."""
-    own_temp: bool = False
-    """Gets a temp folder of its own for each start, which we delete: the agent leaves files behind."""
     force_note: str | None = None
     """What a forced switch may lose."""
     reopens_unprompted: bool = True
     """Whether a conversation without any prompt can be opened again."""
+
+    # --- its chat ---
+    reapply: tuple[str, ...] = ()
+    """Config options that a load or resume loses: they are set again from the record, in this order."""
+    hidden_commands: frozenset[str] = frozenset()
+    """Slash commands that make no sense in a chat."""
+    steering: bool = False
+    """Text can go into a running turn, if the agent's `initialize` says so too."""
+    steering_idle: str | None = None
+    """`_meta.steering.idleBehavior` of a steering call."""
+    binary_blobs: bool = True
+    """Whether a binary file may be embedded; otherwise it goes as a path."""
+    form_permission: Callable[[str, Mapping[str, object]], FormPermission | None] = field(
+        default=lambda _message, _schema: None
+    )
+    """Reads a form (its message and schema) that is a permission request in fact."""
+    failed_answer: re.Pattern[str] | None = None
+    """A turn whose only text matches has failed, though the agent says that it ended well."""

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hybridmux.agents import demo_profile, opencode
+from hybridmux.agents import claudecode, codex, demo_profile, omp, opencode
 from hybridmux.agents.launch import Launch, Refusal, analyse
 from hybridmux.agents.profile import Profile
 from hybridmux.wire.launch import HybridSupport
 
-BUILT_IN: tuple[Profile, ...] = (opencode.PROFILE, demo_profile.PROFILE)
+BUILT_IN: tuple[Profile, ...] = (opencode.PROFILE, omp.PROFILE, demo_profile.PROFILE)
+
+# Complete, but not offered before the sides do what they ask for: codex must be started apart from its
+# background server (`shared_server`), Claude Code's connector told which program to run (`executable`).
+PREPARED: tuple[Profile, ...] = (codex.PROFILE, claudecode.PROFILE)
 
 
 class Registry:

@@ -21,6 +21,7 @@ from hybridmux.conversation.sides import (
 )
 from hybridmux.conversation.tui import own_temp
 from hybridmux.errors import HybridmuxError
+from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
 from hybridmux.wire.chat import PromptCapabilities
 from hybridmux.wire.convert import Json
@@ -53,6 +54,8 @@ class AcpSide:
         self.abilities = Abilities()
         self.sink: Callable[[Json], None] = lambda _: None
         self.asker: Asker | None = None
+        self.report: EndReport | None = None
+        """How its processes ended, after `stop()`."""
         self._budgets = budgets
         self._connector: Connector | None = None
         self._session: str | None = None
@@ -141,7 +144,7 @@ class AcpSide:
             with trio.move_on_after(self._budgets.stopping_step), suppress(HybridmuxError):
                 # it is about to end anyway
                 await self._wire.close_session()
-        report = await self._wire.stop()
+        report = self.report = await self._wire.stop()
         if report.survivors:
             raise SideFailed(f"these processes did not end: {', '.join(report.survivors)}")
 

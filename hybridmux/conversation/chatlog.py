@@ -71,6 +71,12 @@ class ChatLog:
         """Whether earlier events fell to the byte limit."""
         return self.journal.tail > 1
 
+    def known_ids(self) -> frozenset[str]:
+        """The ids of the messages and tool calls that are in it."""
+        events = [entry.event for entry in self.journal.read(self.journal.tail, self.journal.end)]
+        found = (event.get("messageId") or event.get("toolCallId") for event in events)
+        return frozenset(one for one in found if one)
+
     def append(self, event: Json) -> None:
         """Writes one event of ours or of the translation; adds `seq`, `at` and `turnId`."""
         turn = {"turnId": self.turn_id} if self.turn_id else {}

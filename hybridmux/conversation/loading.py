@@ -4,12 +4,15 @@ A history may lag behind what was seen, and an agent may think for a moment that
 open elsewhere: both are tried again on a fresh connection, never by a second load on one.
 """
 
+from functools import partial
+
 import trio
 
 from hybridmux.conversation.barrier import Known, judge
 from hybridmux.conversation.chatlog import ChatLog
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import ChatSide, OccupiedElsewhere, SideFailed
+from hybridmux.wire.convert import Json
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds between two tries; doubled each time."""
@@ -87,8 +90,18 @@ async def continue_conversation(s: HybridSession, chat: ChatSide, session_id: st
     """Opens an agent session without its history: the timeline stays."""
     chat.sink = lambda _: None  # some agents replay on resume; we have that already
     answer = await chat.resume(session_id)
-    chat.sink = s.log.feed
+    chat.sink = partial(_feed_news, s.log, s.log.known_ids())
     s.log.take(answer)
+
+
+def _feed_news(log: ChatLog, known: frozenset[str], params: Json) -> None:
+    """Some agents go on replaying after their answer: between turns, what is here already is dropped."""
+    update = params.get("update") or {}
+    is_old = update.get("sessionUpdate") == "user_message_chunk" or not known.isdisjoint(
+        str(update.get(key)) for key in ("messageId", "toolCallId")
+    )
+    if log.turn_id is not None or not is_old:
+        log.feed(params)
 
 
 async def begin_conversation(s: HybridSession, chat: ChatSide) -> str:

@@ -34,10 +34,10 @@ def check_folder(s: HybridSession) -> None:
 
 
 def check_program(s: HybridSession) -> None:
-    """Raises `AgentFailed` if the TUI's program is not on the machine."""
+    """Raises `AgentFailed` if the TUI's program is not on the machine or nothing that can be run."""
     missing = s.sides.missing_program()
     if missing is not None:
-        raise AgentFailed(f"{missing} is not installed (not found on PATH)")
+        raise AgentFailed(missing)
 
 
 def check_connector(s: HybridSession) -> None:
@@ -47,7 +47,7 @@ def check_connector(s: HybridSession) -> None:
         return
     connector = s.plan.profile.connector
     if connector is None:
-        raise AgentFailed(f"{missing} is not installed (not found on PATH)")
+        raise AgentFailed(missing)
     s.connector_missing = write(connector)
     s.changed()
     raise Conflict(
@@ -136,6 +136,7 @@ async def _roll_back(s: HybridSession, origin: Place, session_id: str | None, wh
         s.log.say("rollback_failed", f"The session could not be brought back: {cause(exc)}", level="error")
         return
     s.log.say("switch_failed", f"The session is back where it was. {why}", level="error")
+    s.sides.partings.tell(s.log)
     s.arrive(Step(origin))
 
 

@@ -11,6 +11,7 @@ from functools import partial
 import trio
 
 from hybridmux.conversation.held import Held
+from hybridmux.conversation.partings import Partings
 from hybridmux.conversation.sides import ChatSide, Plan, SideFailed, Sides, TuiSide
 from hybridmux.errors import HybridmuxError
 
@@ -38,6 +39,8 @@ class OpenSides:
         """The TUI whose screen is still to be seen after its program ended."""
         self.size = (80, 24)
         """Columns and rows for the next TUI."""
+        self.partings = Partings(plan)
+        """What ended with sides, still to be told."""
         self._waiting: Held[ChatSide] | None = None
         self._connecting: trio.CancelScope | None = None
         self._one_at_a_time = trio.Lock()
@@ -45,11 +48,11 @@ class OpenSides:
     # --- what is on the machine ---
 
     def missing_program(self) -> str | None:
-        """The TUI's program if it is not on the machine."""
+        """Why the TUI's program cannot be started; None if it can be."""
         return self._programs.missing_program(self._plan)
 
     def missing_connector(self) -> str | None:
-        """The ACP program if it is not on the machine."""
+        """Why the ACP program cannot be started; None if it can be."""
         return self._programs.missing_connector(self._plan)
 
     # --- the terminal side ---
@@ -70,6 +73,7 @@ class OpenSides:
         text = await held.value.stop(clean=clean)
         if self.tui is held:
             self.tui = None
+            self.partings.note(held.value.report, "terminal")
         await held.release()
         return text
 
@@ -123,6 +127,7 @@ class OpenSides:
         if held is not None:
             await held.value.stop()
             self.chat = None
+            self.partings.note(held.value.report, "chat's agent")
             await held.release()
 
     async def connected(self, connect: Callable[[], Awaitable[None]]) -> ChatSide:

@@ -27,7 +27,9 @@ class Broken(HybridmuxError):
 class Operations:
     """The operation of one session, if one runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, over: Callable[[], None] = lambda: None) -> None:
+        self._over = over
+        """Called when an operation has ended and none runs."""
         self.current: str | None = None
         self._scope: trio.CancelScope | None = None
         self._idle = trio.Event()
@@ -61,6 +63,7 @@ class Operations:
             finally:
                 self.current, self._scope = None, None
                 self._idle.set()
+                self._over()
                 if not outcome:
                     outcome.append(Stopping("the server is stopping"))
                 done.set()

@@ -1,12 +1,14 @@
 """Sides over real processes."""
 
+import os
 from contextlib import AbstractAsyncContextManager
 
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.acp_side import open_chat
 from hybridmux.conversation.run import Run
 from hybridmux.conversation.sides import ChatSide, Plan, TuiSide
-from hybridmux.conversation.tui import open_tui, program_missing
+from hybridmux.conversation.tui import open_tui
+from hybridmux.proc.spawn import SpawnFailed, search
 
 
 class RealSides:
@@ -26,13 +28,17 @@ class RealSides:
         return open_chat(plan, self._run.mark(plan.session), self._budgets)
 
     def missing_program(self, plan: Plan) -> str | None:
-        """The TUI's program if it is not on the machine."""
+        """Why the TUI's program cannot be started; None if it can be."""
         return _missing(plan, plan.launch.program)
 
     def missing_connector(self, plan: Plan) -> str | None:
-        """The ACP program if it is not on the machine."""
+        """Why the ACP program cannot be started; None if it can be."""
         return _missing(plan, plan.profile.acp_argv(plan.launch)[0])
 
 
 def _missing(plan: Plan, program: str) -> str | None:
-    return program if program_missing(program, plan.env) else None
+    try:
+        search(program, plan.env.get("PATH", os.defpath), plan.cwd)
+    except SpawnFailed as exc:
+        return f"{program} is not installed (not found on PATH)" if exc.missing else str(exc)
+    return None

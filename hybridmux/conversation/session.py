@@ -64,7 +64,6 @@ class HybridSession:
         self._hub_bell = bell
         self._reconnect = reconnect
         self.position = Position(Step.ENDED)
-        self.operations = Operations()
         self.version = 0
         """Rises with each change that the chat state or the list shows."""
         self.state_cache: tuple[object, bytes] | None = None
@@ -72,6 +71,7 @@ class HybridSession:
         self.log = ChatLog(budgets.chat_log_bytes)
         self.log.on_append = self.bell.ring
         self.turns = Turns(self, record.permission_mode or "auto")
+        self.operations = Operations(over=self.turns.go_on)
         self.checking = False
         self.choice = Choice()
         self.id_change: Json | None = None
@@ -150,13 +150,16 @@ class HybridSession:
         return "turn" if in_terminal or self.turns.running else "idle"
 
     async def save(self, *, best_effort: bool = False, **changes: Any) -> None:
-        """Puts changes of the record on disk. Raises `StoreUnusable` unless `best_effort`."""
+        """Puts changes of the record on disk.
+
+        Raises `StoreUnusable`, and nothing is changed then; `best_effort`: what happened counts all the same.
+        """
         async with self._saving:
             wanted = evolve(self.record, queued=len(self.turns.queue.items), title=self.title, **changes)
             if wanted == self.record:
                 return
             try:
-                self.record = await self.store.put(wanted)
+                self.record = await self.store.put(wanted, keep=best_effort)
             except HybridmuxError as exc:
                 if not best_effort:
                     raise

@@ -13,6 +13,7 @@ from attrs import field, frozen
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.profile import Press, Profile, TuiState
 from hybridmux.errors import AgentFailed
+from hybridmux.proc.family import EndReport
 from hybridmux.terminal.terminal import Terminal
 from hybridmux.wire.chat import PromptCapabilities
 from hybridmux.wire.convert import Json
@@ -87,6 +88,8 @@ class TuiSide(Protocol):
 
     stop_key_at: float
     """When a key that ends turns in most agents was last pressed, on Trio's clock."""
+    report: EndReport | None
+    """How its processes ended, after `stop()`."""
 
     def state(self) -> TuiState:
         """What is known right now."""
@@ -131,6 +134,8 @@ class ChatSide(Protocol):
     """Gets the params of every `session/update`, in order."""
     asker: "Asker | None"
     """Answers the agent's requests; without one they are answered `cancelled`."""
+    report: EndReport | None
+    """How its processes ended, after `stop()`."""
 
     async def sessions(self) -> list[Summary]:
         """Every agent session of the folder, newest first."""
@@ -188,7 +193,7 @@ class Sides(Protocol):
         """A connector that has answered `initialize` and opened nothing."""
 
     def missing_program(self, plan: Plan) -> str | None:
-        """The TUI's program if it is not on the machine."""
+        """Why the TUI's program cannot be started; None if it can be."""
 
     def missing_connector(self, plan: Plan) -> str | None:
-        """The ACP program if it is not on the machine."""
+        """Why the ACP program cannot be started; None if it can be."""

@@ -77,9 +77,9 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
             s.arrive(Step.ACP)
             show(s, loaded)
             s.log.mark("switched")
+            s.sides.partings.tell(s.log)
             if unsent:
                 s.log.say(*unsent)
-    s.turns.go_on()
     return SwitchResult(side="acp", unsupported=list(s.plan.launch.unsupported))
 
 
@@ -109,6 +109,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
             draft = s.turns.take_draft()
             s.arrive(Step.TUI)
             s.log.mark("switched")
+            s.sides.partings.tell(s.log)
             if draft:
                 s.log.say("draft", "Queued messages were handed back to the device that started the switch.")
     return SwitchResult(side="tui", draft=draft, dropped=list(s.plan.launch.dropped))

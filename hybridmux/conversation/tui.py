@@ -1,6 +1,5 @@
 """The terminal side over a real program: a profile's reading of a terminal, and its keys."""
 
-import os
 import re
 import shutil
 import tempfile
@@ -15,6 +14,7 @@ from hybridmux.agents.profile import Look, Press, Profile, TuiState
 from hybridmux.budgets import KIB, Budgets
 from hybridmux.conversation.sides import Plan, SideFailed
 from hybridmux.errors import HybridmuxError
+from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
 from hybridmux.terminal.terminal import Terminal, open_terminal
 
@@ -38,6 +38,8 @@ class Tui:
         self._last_input = -1e9
         self.stop_key_at = -1e9
         """When a key that ends turns in most agents was last pressed, on Trio's clock."""
+        self.report: EndReport | None = None
+        """How its processes ended, after `stop()`."""
 
     @property
     def exit_code(self) -> int | None:
@@ -119,7 +121,7 @@ class Tui:
             with trio.move_on_after(self._budgets.stopping_step):
                 await self.press(self._profile.quit)
                 await self.terminal.wait_exited()
-        report = await self.terminal.family.end(self._budgets.stopping_step)
+        report = self.report = await self.terminal.family.end(self._budgets.stopping_step)
         if report.survivors:
             raise SideFailed(f"these processes did not end: {', '.join(report.survivors)}")
         with trio.move_on_after(self._budgets.stopping_step):
@@ -148,11 +150,6 @@ class Tui:
 
 def _how(code: int | None) -> str:
     return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-
-
-def program_missing(program: str, env: dict[str, str]) -> bool:
-    """Whether a program cannot be found with this environment's PATH."""
-    return shutil.which(program, path=env.get("PATH", os.defpath)) is None
 
 
 @asynccontextmanager

@@ -89,4 +89,5 @@ async def chat_end(s: "HybridSession", held: Held[ChatSide]) -> None:
     s.changed()
     with suppress(HybridmuxError):  # it stays in place then, and whoever needs it is told
         await s.sides.retire(held)
+        s.sides.partings.tell(s.log)
     s.changed()

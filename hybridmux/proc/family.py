@@ -8,12 +8,13 @@ Who belongs to it, by any of these (each alone has a hole, together they have no
     seen     pid and start time seen in the family before: holds after `env -i setsid` and orphaning
     files    an orphan of ours without any of these that holds the program's terminal or pipes open
 
-`members()` remembers whom it saw: look once before asking a program to quit.
+`members()` remembers whom it saw: look once before asking a program to quit. Who has cut all these ties and
+was never seen cannot be told from anybody else's: it is named (`detached`), never ended.
 """
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from signal import SIGCONT, SIGHUP, SIGKILL, SIGTERM, Signals
 
 import trio
@@ -38,6 +39,10 @@ class EndReport:
     """What is still alive, as `name (pid n)`."""
     spared: list[str] = field(factory=list)
     """What was left alone because its command line is on the list of shared daemons."""
+    along: list[str] = field(factory=list)
+    """Names of the others that were there at the last `members()`, or were told to end, and have gone."""
+    detached: list[str] = field(factory=list)
+    """Names of orphans below us, younger than the program, that belong to nobody we know."""
 
 
 class Family:
@@ -48,13 +53,22 @@ class Family:
         self.child = child
         self._spare = [re.compile(one) for one in spare]
         self._seen: dict[int, int] = {}
+        self._company: dict[tuple[int, int], str] = {}
+        """Names of the others, by pid and start time."""
         self._files = _files_of(child)
         self._over = False
         self._ending = trio.Lock()
 
     def members(self) -> list[int]:
         """The pids of all that are alive, lowest first. Reads `/proc`: some milliseconds."""
-        return sorted(self._scan())
+        found = self._scan()
+        self._company = {}
+        self._meet(found.values())
+        return sorted(found)
+
+    def _meet(self, members: Iterable[Entry]) -> None:
+        others = [one for one in members if one.pid != self.child.pid]
+        self._company |= {(one.pid, one.start_ticks): one.name for one in others}
 
     def signal(self, number: Signals) -> None:
         """Sends it to every member once."""
@@ -81,7 +95,13 @@ class Family:
         self._over = gone
         spared: list[str] = []
         left = self._scan(spared) if self._spare or not gone else {}
-        return EndReport(how if gone else "survived", [_name(one) for one in left.values()], spared)
+        return EndReport(
+            how if gone else "survived",
+            [_name(one) for one in left.values()],
+            spared,
+            along=_names(name for (pid, _), name in self._company.items() if pid not in left),
+            detached=self._detached(),
+        )
 
     async def _step(self, number: Signals, seconds: float) -> bool:
         """Signals all, newcomers too, until none is left or the time is up; True if none is left."""
@@ -91,6 +111,7 @@ class Family:
             if trio.current_time() >= until:
                 return False
             members = self._scan().values()
+            self._meet(members)
             for one in members:
                 # Between fork and exec a process has its parent's handler and may swallow the signal; a new
                 # name shows that it has become a program since.
@@ -151,12 +172,21 @@ class Family:
         return not self._over and one.start_ticks >= self.child.start_ticks and one.pid != self.child.pid
 
     def _is_our_orphan(self, one: Entry) -> bool:
-        if one.ppid != os.getpid() or not one.alive:
-            return False
-        children = spawn.owned()
-        if children is None or one.pid in children:
-            return False
-        return bool(self._files & table.open_files(one.pid))
+        return _is_orphan(one, spawn.owned()) and bool(self._files & table.open_files(one.pid))
+
+    def _detached(self) -> list[str]:
+        """Those that have nothing of ours but us as the parent they were given."""
+        owned = spawn.owned() or {}
+        orphans = [one for one in table.entries().values() if _is_orphan(one, spawn.owned())]
+        return _names(
+            one.name
+            for one in orphans
+            if one.start_ticks >= self.child.start_ticks
+            and one.sid not in owned
+            and one.pid not in self._seen
+            and table.environ_mark(one.pid) is None
+            and not self._is_spared(one.pid)
+        )
 
     def _is_spared(self, pid: int) -> bool:
         if not self._spare:
@@ -172,6 +202,16 @@ def _files_of(child: Child) -> set[str]:
         if fd is not None:
             files.add(os.readlink(f"/proc/self/fd/{fd}"))  # noqa: PTH115
     return files
+
+
+def _is_orphan(one: Entry, owned: Mapping[int, int] | None) -> bool:
+    """Below us and nobody's child; False as long as a child of ours is starting and has no pid yet."""
+    return one.ppid == os.getpid() and one.alive and owned is not None and one.pid not in owned
+
+
+def _names(names: Iterable[str]) -> list[str]:
+    """Each once, in order."""
+    return sorted(set(names))
 
 
 def _name(one: Entry) -> str:

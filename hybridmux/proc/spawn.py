@@ -181,6 +181,11 @@ def resolve(name: str, path: str, cwd: str) -> str:
     if not name or "\0" in name or "\0" in cwd or not os.path.isabs(cwd):  # noqa: PTH117
         raise SpawnFailed(f"cannot start {name!r} in {cwd!r}: a program and an absolute folder are needed")
     _check_folder(cwd)
+    return search(name, path, cwd)
+
+
+def search(name: str, path: str, cwd: str) -> str:
+    """The same without a look at the folder."""
     searched = [f"{folder or '.'}/{name}" for folder in path.split(os.pathsep)]
     number = errno.ENOENT
     for candidate in [name] if "/" in name else searched:

@@ -74,11 +74,18 @@ class Document(Generic[T]):
         async with self._lock:
             await self._store(items)
 
-    async def update(self, change: Callable[[list[T]], list[T]]) -> None:
-        """Like `save`, with the new list made from the newest one while nobody else writes."""
+    async def update(self, change: Callable[[list[T]], list[T]], *, keep: bool = False) -> None:
+        """Like `save`, with the new list made from the newest one while nobody else writes.
+
+        `keep`: what happened has happened, on disk or not. The items change even if they cannot be written,
+        and the next write that succeeds has them.
+        """
         self.check()
         async with self._lock:
-            await self._store(change(self._items))
+            items = change(self._items)
+            if keep:
+                self._items = items
+            await self._store(items)
 
     async def _store(self, items: list[T]) -> None:
         data = orjson.dumps(

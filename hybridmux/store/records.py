@@ -107,8 +107,11 @@ class RecordStore:
         """One record; raises `StoreUnusable`."""
         return next((record for record in self._document.items if record.id == record_id), None)
 
-    async def put(self, record: Record) -> Record:
-        """Adds or replaces a record and returns it as stored. Raises `Conflict` (limit), `StoreUnusable`."""
+    async def put(self, record: Record, *, keep: bool = False) -> Record:
+        """Adds or replaces a record and returns it as stored. Raises `Conflict` (limit), `StoreUnusable`.
+
+        `keep`: the record tells of something that cannot be undone: it counts here even if it is not on disk.
+        """
         stored = evolve(record, updated_at=utc_now())
 
         def change(items: list[Record]) -> list[Record]:
@@ -117,7 +120,7 @@ class RecordStore:
                 raise Conflict(f"there are {RECORDS} records already; remove some first", "limit")
             return [*rest, stored]
 
-        await self._document.update(change)
+        await self._document.update(change, keep=keep)
         return stored
 
     async def remove(self, record_id: str) -> None:

@@ -25,7 +25,7 @@ def name(path: Path) -> str:
 
 def test_there_are_recordings_of_every_agent():
     assert {path.parent.name for path in RECORDINGS} >= {"opencode", "claudecode", "codex", "omp"}
-    assert len(RECORDINGS) >= 60
+    assert len(RECORDINGS) >= 130
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=name)

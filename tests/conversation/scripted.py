@@ -38,6 +38,8 @@ ID = "demo_1"
 class World:
     """What the programs of one play do. A behaviour is `ok`, `hang`, an exception, or an async function."""
 
+    id: str = ID
+    """The agent session."""
     turn: str = "idle"
     """The terminal's turn when it starts."""
     stored: bool = True
@@ -55,6 +57,7 @@ class World:
     can_resume: bool = True
     missing: str | None = None
     listed: list[str] = field(factory=lambda: [ID])
+    """The agent sessions of the folder."""
     history: list[str] = field(factory=lambda: ["hello"])
     lag: int = 0
     """So many loads leave the last message out."""
@@ -65,14 +68,20 @@ class World:
     store_fails_at: str | None = None
     """The activity or side whose record cannot be written."""
     happened: list[str] = field(factory=list)
+    prompts: list[str] = field(factory=list)
+    """What reached the agent, in order."""
     writers: set[str] = field(factory=set)
+    violations: list[str] = field(factory=list)
+    """Two programs on one conversation."""
     records: dict[str, Record] = field(factory=dict)
 
     def note(self, what: str) -> None:
         self.happened.append(what)
 
     def enter(self, who: str) -> None:
-        assert not self.writers, f"{who} opens a conversation that {self.writers} has open"
+        if self.writers:
+            self.violations.append(f"{who} opens a conversation that {self.writers} has open")
+        assert not self.violations, self.violations
         self.writers.add(who)
 
 
@@ -92,12 +101,13 @@ class ScriptedTui:
 
     def __init__(self, world: World, session_id: str | None) -> None:
         self.world = world
-        self.session_id = session_id or ID
+        self.session_id = session_id or world.id
         self.turn = world.turn
         self.started_at = 0.0
         self.bell = Bell()
         self.code: int | None = None
         self.stop_key_at = -1.0
+        self.report = None
         self.terminal = SimpleNamespace(
             title="",
             cols=80,
@@ -165,7 +175,8 @@ class ScriptedTui:
     async def stop(self, *, clean: bool) -> str:
         self.world.note("quit" if clean else "kill")
         if self.world.quit == "hang":
-            await trio.sleep(15)
+            with trio.move_on_after(15):
+                await self.ended()
         if self.code is None:
             self.die(0 if clean else -9)
         return self.world.farewell
@@ -184,6 +195,7 @@ class ScriptedChat:
         self.abilities = Abilities(load=True, resume=world.can_resume)
         self.sink = lambda _: None
         self.asker = None
+        self.report = None
         self.gone = trio.Event()
         self.finish_turn = trio.Event()
 
@@ -199,7 +211,7 @@ class ScriptedChat:
     async def new(self):
         self.world.enter("chat")
         self.world.note("new")
-        return ID, {}
+        return self.world.id, {}
 
     async def load(self, session_id: str):
         self.world.enter("chat")
@@ -224,6 +236,7 @@ class ScriptedChat:
     async def prompt(self, blocks) -> PromptOutcome:
         text = blocks[0]["text"]
         self.world.note(f"prompt {text}")
+        self.world.prompts.append(text)
         self.update("agent_message_chunk", f"echo: {text}", f"a-{text}")
         if self.world.prompt == "open":
             await self.finish_turn.wait()
@@ -304,7 +317,7 @@ class ScriptedStore:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    async def put(self, record: Record) -> Record:
+    async def put(self, record: Record, *, keep: bool = False) -> Record:
         await trio.lowlevel.checkpoint()
         old = self.world.records.get(record.id)
         if self.world.store_fails_at is not None and (

@@ -68,7 +68,7 @@ async def test_a_terminal_that_dies_during_the_switch_never_closes_the_session(a
 async def test_a_missing_connector_is_a_conflict_and_touches_nothing(autojump_clock):
     world = World()
     async with play(world) as p:
-        world.missing = "demo-acp"
+        world.missing = "demo-acp is not installed"
         with pytest.raises(AgentFailed, match="not installed"):
             await to_chat(p)
         assert world.happened == []

@@ -71,6 +71,48 @@ async def test_remembered_when_nothing_else_tells(started, read_line, until):
     child.close()
 
 
+async def test_the_others_that_ended_are_named_once_each(started, read_line, until):
+    child = await started("sleep 1000 & sleep 1000 & echo; read x; read x")
+    family = Family(child)
+    await read_line(child)
+    await until(lambda: names(family) == ["sh", "sleep", "sleep"])
+    report = await family.end(STEP)
+    assert (report.along, report.detached) == (["sleep"], [])
+    await gone(child)
+
+
+async def test_what_left_before_the_last_look_is_not_named(started, read_line, until):
+    child = await started("sleep 1000 & echo $!; read x; read x")
+    family = Family(child)
+    pid = int(await read_line(child))
+    await until(lambda: names(family) == ["sh", "sleep"])
+    pidfd.send(pid, table.entry(pid).start_ticks, signal.SIGKILL)
+    await until(lambda: names(family) == ["sh"])
+    assert (await family.end(STEP)).along == []
+    await gone(child)
+
+
+async def test_an_orphan_without_any_tie_is_named_and_left_alone(started, read_line, until):
+    child = await started(f"(env -i setsid sleep 1000.55 {QUIET} &); echo; read x")
+    family = Family(child)
+    await read_line(child)
+
+    def detached():
+        below = [one for one in table.entries().values() if one.ppid == os.getpid()]
+        return [one for one in below if table.command_line(one.pid) == "sleep 1000.55"]
+
+    (orphan,) = await until(detached)
+    report = await family.end(STEP)
+    assert (report.along, report.detached, report.survivors) == ([], ["sleep"], [])
+    assert table.entry(orphan.pid).alive
+    pidfd.send(orphan.pid, orphan.start_ticks, signal.SIGKILL)
+    await pidfd.all_gone({orphan.pid: orphan.start_ticks})
+    later = await started("exit 0")
+    assert (await Family(later).end(STEP)).detached == []
+    await gone(later)
+    await gone(child)
+
+
 async def test_a_newcomer_during_the_end_is_ended_too(started, read_line):
     child = await started("trap 'sleep 1000 & exit 5' TERM; echo; read x; read x")
     family = Family(child)

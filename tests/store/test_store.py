@@ -91,6 +91,27 @@ async def test_a_write_that_fails_changes_nothing(tmp_path):
     assert (tmp_path / "hybrid-sessions.json").read_bytes() == before
 
 
+async def test_what_happened_counts_and_goes_with_the_next_write(tmp_path):
+    disk = {"full": False}
+
+    def write(path, data):
+        if disk["full"]:
+            raise OSError(28, "No space left on device")
+        atomic.replace(path, data)
+
+    store = RecordStore(tmp_path, write=write)
+    store.load()
+    await store.put(record(0))
+    disk["full"] = True
+    with pytest.raises(StoreUnusable):
+        await store.put(evolve(record(0), state="closed"), keep=True)
+    assert store.get("s0").state == "closed"
+    disk["full"] = False
+    await store.put(record(1))
+    again = records(tmp_path)
+    assert (again.get("s0").state, again.get("s1").state) == ("closed", "active")
+
+
 def test_no_temp_file_stays_behind(tmp_path):
     target = tmp_path / "target"
     target.mkdir()  # a folder cannot be replaced by a file

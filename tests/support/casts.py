@@ -1,10 +1,20 @@
-"""The recordings of real agents in `fixtures/pty`, in asciicast v2."""
+"""The recordings of real agents in `fixtures/pty` and `fixtures/tui`, in asciicast v2."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "pty"
+from hybridmux.agents.profile import Look
+from hybridmux.budgets import MIB
+from hybridmux.journal import ByteJournal
+from hybridmux.terminal.markers import Scanner
+from hybridmux.terminal.screen import Screen
+
+ROOT = Path(__file__).parents[2] / "fixtures"
+FIXTURES = ROOT / "pty"
 NAMES = sorted(str(file.relative_to(FIXTURES)) for file in FIXTURES.rglob("*.cast"))
+_TITLES = (0, 2)
+_REPORT = 7501
 
 
 def output(name: str) -> list[bytes]:
@@ -18,3 +28,44 @@ def size(name: str) -> tuple[int, int]:
     with (FIXTURES / name).open(encoding="utf-8") as file:
         head = json.loads(file.readline())
     return head["width"], head["height"]
+
+
+class Film:
+    """A recording that is played to moments of our choice, as a profile would see it."""
+
+    def __init__(self, name: str) -> None:
+        """`name` below `fixtures`: `tui/omp/approval.cast`."""
+        head, *events = map(json.loads, (ROOT / name).read_text(encoding="utf-8").splitlines())
+        self._events = [(at, data.encode()) for at, kind, data in events if kind == "o"]
+        self.typed = [(at, data) for at, kind, data in events if kind == "i"]
+        self._journal = ByteJournal(16 * MIB)
+        self._scanner = Scanner(frozenset({*_TITLES, _REPORT}))
+        self._screen = Screen(self._journal, head["width"], head["height"], self._scanner)
+        self._title, self._report = "", None
+
+    def until(self, moment: float) -> Look:
+        """What is there at a moment; moments only go forward."""
+        while self._events and self._events[0][0] <= moment:
+            self._show(self._events.pop(0)[1])
+        return Look(screen=self._screen.text(), title=self._title, report=self._report)
+
+    def frames(self, step: float) -> Iterator[tuple[float, Look]]:
+        """A look every `step` seconds."""
+        length = self._events[-1][0]
+        for number in range(1, int(length / step) + 1):
+            yield number * step, self.until(number * step)
+
+    def text(self) -> str:
+        """All output, with its control sequences."""
+        while self._events:
+            self._show(self._events.pop(0)[1])
+        return self._journal.read(self._journal.tail, self._journal.end).decode("utf-8", "replace")
+
+    def _show(self, data: bytes) -> None:
+        self._journal.write(data)
+        for osc in self._scanner.feed(data):
+            text = osc.data.decode("utf-8", "replace")
+            if osc.code in _TITLES:
+                self._title = text
+            elif text != "?":
+                self._report = text

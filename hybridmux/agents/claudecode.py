@@ -1,0 +1,127 @@
+"""Claude Code: reports, title or screen for the turn, a process registry for identity, a connector for chat.
+
+Tried with claude 2.1.332 and claude-agent-acp 0.101.0. There is no lock: with two writers the history forks
+and turns are lost, so the other side only starts when this one is proved gone. Others: `claude_registry`.
+"""
+
+import re
+
+from hybridmux.agents.evidence import REPORTS, last_id, observing, rule, trouble
+from hybridmux.agents.launch import Launch
+from hybridmux.agents.options import ArgRules, Option, named, words
+from hybridmux.agents.profile import Press, Profile
+from hybridmux.agents.versions import Verified
+from hybridmux.wire.types import ConnectorInfo
+
+_SESSION = Option(refuse="session_arg")
+_SESSION_VALUE = Option(takes="one", refuse="session_arg")
+_SESSION_MAYBE = Option(takes="maybe", refuse="session_arg")
+_ELSEWHERE = Option(takes="maybe", refuse="session_store")
+_PRINTING = Option(refuse="non_interactive")
+_PRINTING_VALUE = Option(takes="one", refuse="non_interactive")
+_VALUE = Option(takes="one")
+_LIST = Option(takes="many")
+
+OPTIONS = {
+    **named("-c --continue --fork-session", _SESSION),
+    **named("--session-id", _SESSION_VALUE),
+    **named("-r --resume --from-pr --teleport", _SESSION_MAYBE),
+    # The conversation is not in this machine's store, or in none.
+    **named("--cloud", _ELSEWHERE),
+    **named("--environment", Option(takes="one", refuse="session_store")),
+    **named("--no-session-persistence", Option(refuse="session_store")),
+    **named("-w --worktree", Option(takes="maybe", refuse="directory_arg")),
+    # Another program takes over, or another screen is drawn.
+    **named("--desktop --ax-screen-reader --tmux", Option(refuse="unsupported_form")),
+    **named("-p --print --bg --background -h --help -v --version", _PRINTING),
+    **named("--forward-subagent-text --include-hook-events --include-partial-messages", _PRINTING),
+    **named("--replay-user-messages", _PRINTING),
+    **named("--input-format --output-format --json-schema --max-budget-usd", _PRINTING_VALUE),
+    **named("--permission-prompts", _PRINTING_VALUE),
+    **named("--model --effort --permission-mode --fallback-model --agent --agents --settings", _VALUE),
+    **named("--setting-sources --autocompact --plugin-dir --plugin-url --debug-file -n --name", _VALUE),
+    **named("--system-prompt --append-system-prompt --system-prompt-snapshot", _VALUE),
+    **named("--system-prompt-file --append-system-prompt-file", _VALUE),
+    **named("--remote-control-session-name-prefix", _VALUE),
+    **named("--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --tools", _LIST),
+    **named("--betas --mcp-config", _LIST),
+    **named("--file", Option(takes="many", resume=False)),
+    **named("-d --debug --remote-control", Option(takes="maybe")),
+    **named("--prompt-suggestions", Option(takes="maybe", chat="moot")),
+    **named("--verbose", Option(chat="moot")),
+    **named("--allow-dangerously-skip-permissions --dangerously-skip-permissions --restricted", Option()),
+    **named("--bare --brief --chrome --no-chrome --ide --safe-mode --strict-mcp-config", Option()),
+    **named("--disable-slash-commands --exclude-dynamic-system-prompt-sections", Option()),
+}
+_SUBCOMMANDS = words(
+    "agents auth auto-mode doctor gateway import install logs mcp plugin plugins purge rm "
+    "setup-token stop kill ultrareview update upgrade"
+)
+
+RULES = (
+    trouble("no-conversation", r"^No conversation found with session ID: .*$"),
+    *REPORTS,
+    rule("dialog", "foot", r"\bEsc to cancel\b|\bEnter to confirm\b", "asking"),
+    rule("title-running", "title", r"^[◐◓◑◒] ", "running"),
+    rule("footer-running", "foot", r"\besc to interrupt\b", "running"),
+    rule("title-idle", "title", r"^✳ ", "idle", also=r"^\s*❯"),
+    # A composer under a title that we cannot read: it takes input, and that is all we know.
+    rule("composer", "foot", r"^\s*❯", "unknown"),
+)
+
+_AGAIN = re.compile(r"Press Ctrl-C again to exit")
+_ESC = (Press(b"\x1b"),)
+
+
+def _acp(_: Launch) -> tuple[str, ...]:
+    return ("claude-agent-acp",)
+
+
+PROFILE = Profile(
+    name="claudecode",
+    title="Claude Code",
+    args=ArgRules(
+        executables=frozenset({"claude", "claude.exe"}),
+        engines=frozenset({"node", "nodejs"}),
+        script=re.compile(
+            r"(?:^|/)claude(?:\.js)?$|/@anthropic-ai/claude-code/(?:cli\.js|cli-wrapper\.cjs)$"
+        ),
+        packages=frozenset({"@anthropic-ai/claude-code"}),
+        options=OPTIONS,
+        subcommands=_SUBCOMMANDS,
+        refused_words={"attach": "session_arg", "respawn": "session_arg"},
+        prompts=1,
+    ),
+    acp_argv=_acp,
+    resume_args=lambda session_id: ("--resume", session_id),
+    connector=ConnectorInfo(
+        executable="claude-agent-acp",
+        title="Claude Agent ACP",
+        install_command="npm install -g @agentclientprotocol/claude-agent-acp",
+        docs_url="https://github.com/agentclientprotocol/claude-agent-acp#readme",
+    ),
+    program_variable="CLAUDE_CODE_EXECUTABLE",
+    verified=(
+        Verified(name="claude", version="2.1.332", of="program"),
+        Verified(name="claude-agent-acp", version="0.101.0", of="connector"),
+    ),
+    observe=observing(RULES),
+    answer_osc7501=True,
+    interrupt=_ESC,
+    dismiss=_ESC,
+    # The second within half a second of the first; one alone only asks for it, and clears a draft.
+    quit=(Press(b"\x03", pause=0.3, until=_AGAIN), Press(b"\x03")),
+    quit_command=(Press(b"/exit", pause=0.2), Press(b"\r")),
+    farewell=last_id(r"claude --resume ([\w-]+)"),
+    identity="list",
+    evidence="registry",
+    quiet=0.5,
+    force_note="Cancelling ends the current turn only: background shells and subtasks may go on. "
+    "Forcing ends the program and waits for everything it started; programs that made themselves daemons "
+    "are not guaranteed to end.",
+    reopens_unprompted=False,
+    reapply=("model", "effort"),
+    hidden_commands=frozenset({"login", "logout"}),
+    steering=True,
+    steering_idle="promptRequired",
+)

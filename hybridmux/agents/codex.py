@@ -1,0 +1,114 @@
+"""codex: state reports for the turn, writer locks for identity, a connector for chat.
+
+Tried with codex-cli 0.171.0 and codex-acp 2.6.0. Left alone it keeps conversations in a background server
+that outlives the TUI and holds them for a minute; every start of ours is kept apart from it.
+"""
+
+import re
+
+from hybridmux.agents.evidence import REPORTS, last_id, observing, rule, trouble
+from hybridmux.agents.launch import Launch
+from hybridmux.agents.options import ArgRules, Option, named, words
+from hybridmux.agents.profile import Press, Profile
+from hybridmux.agents.shared_server import SharedServer
+from hybridmux.agents.versions import Verified
+from hybridmux.wire.types import ConnectorInfo
+
+_VALUE = Option(takes="one")
+_ONCE = Option(refuse="non_interactive")
+_ELSEWHERE = Option(takes="one", refuse="session_store")
+
+OPTIONS = {
+    # Settings that move the store are refused, all others kept.
+    **named(
+        "-c --config",
+        Option(takes="one", refuse="session_store", refuse_value=re.compile(r"\s*sqlite_home\s*=")),
+    ),
+    **named("--remote --remote-auth-token-env", _ELSEWHERE),
+    **named("-C --cd", Option(takes="one", refuse="directory_arg")),
+    **named("--worktree", Option(refuse="directory_arg")),
+    **named("-i --image", Option(takes="many", resume=False)),
+    **named("--enable --disable -m --model --local-provider -p --profile -s --sandbox --add-dir", _VALUE),
+    **named("-a --ask-for-approval", _VALUE),
+    **named("--strict-config --oss --approve-for-me --search", Option()),
+    **named("--dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust", Option()),
+    **named("--no-alt-screen --no-daemon", Option(chat="moot")),
+    **named("-h --help -V --version", _ONCE),
+}
+_SUBCOMMANDS = words(
+    "exec e review login logout mcp plugin app-server remote-control completion update doctor "
+    "sandbox debug apply a queue archive delete migrate-rollouts migrate-nfs-db unarchive cloud "
+    "exec-server features help"
+)
+
+RULES = (
+    trouble("no-session", r"^ERROR: No saved session found with ID .*$"),
+    trouble("locked", r"^.*This conversation is open in another app.*$", occupied=True),
+    trouble("server-mismatch", r"^.*background server has incompatible feature settings.*$"),
+    *REPORTS,
+    # For versions without reports. No title mark means idle only to a title we know to carry marks.
+    rule("title-asking", "title", r"^\[ [!.] \] Action Required", "asking"),
+    rule("title-running", "title", r"^[⠁-⣿] ", "running"),
+    rule("dialog", "foot", r"\bPress enter to confirm or esc to cancel\b", "asking"),
+    rule("composer", "foot", r"^\s*\u203a", "unknown"),
+)
+
+# A signal ends it without a word: leave the alternate screen, paste marks, mouse, focus and keyboard modes.
+_RESTORE = b"\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[?25h"
+_ESC = (Press(b"\x1b"),)
+
+
+def _acp(_: Launch) -> tuple[str, ...]:
+    return ("codex-acp",)
+
+
+PROFILE = Profile(
+    name="codex",
+    title="Codex",
+    args=ArgRules(
+        executables=frozenset({"codex"}),
+        engines=frozenset({"node", "nodejs"}),
+        script=re.compile(r"(?:^|/)codex(?:\.js)?$"),
+        packages=frozenset({"@openai/codex"}),
+        options=OPTIONS,
+        resume_leading=("resume",),
+        subcommands=_SUBCOMMANDS,
+        # `agents` is a screen of its own, from which any session can be opened.
+        refused_words={"resume": "session_arg", "fork": "session_arg", "agents": "unsupported_form"},
+        prompts=1,
+    ),
+    acp_argv=_acp,
+    resume_args=lambda session_id: (session_id,),
+    connector=ConnectorInfo(
+        executable="codex-acp",
+        title="Codex ACP",
+        install_command="npm install -g @agentclientprotocol/codex-acp",
+        docs_url="https://github.com/agentclientprotocol/codex-acp#readme",
+    ),
+    program_variable="CODEX_PATH",
+    shared_server=SharedServer(
+        avoid="--no-daemon",
+        mentioned=re.compile(r"app-server[ -]daemon|background server"),
+        reason="this version of codex may keep the conversation in a background server after its terminal "
+        "has ended, and it has no --no-daemon; a newer codex has",
+    ),
+    verified=(
+        Verified(name="Codex CLI", version="0.171.0", of="program"),
+        Verified(name="codex-acp", version="2.6.0", of="connector"),
+    ),
+    observe=observing(RULES),
+    interrupt=_ESC,
+    dismiss=_ESC,
+    # One only: the next would meet a terminal that is restored already, and end it by a signal.
+    quit=(Press(b"\x03"),),
+    quit_command=(Press(b"/quit", pause=0.2), Press(b"\r")),
+    after_kill=_RESTORE,
+    farewell=last_id(r"(?:codex resume|Session ID:) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"),
+    identity="list",
+    evidence="locks",
+    quiet=0.5,
+    reopens_unprompted=False,
+    reapply=("mode",),
+    steering=True,
+    steering_idle="promptRequired",
+)

@@ -1,0 +1,72 @@
+"""codex's writer locks: which thread a running codex has open, and whether somebody else has it.
+
+A codex holds `<CODEX_HOME or ~/.codex>/thread-writer-locks/<threadId>.lock` open, with a lock on it, from its
+start. After `/new` it holds the old and the new one. Thread ids are UUIDv7: they sort by when they were made.
+
+Reading the texts is pure; `held_threads` and `locked_elsewhere` read /proc. Paths and pids are for decisions
+only.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from hybridmux.proc.table import open_files
+
+_FOLDER = "thread-writer-locks"
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_LOCK = re.compile(rf"(?P<folder>.+)/{_FOLDER}/(?P<thread>{_UUID})\.lock")
+_LINE = re.compile(
+    r"\d+: (?:FLOCK|OFDLCK|POSIX) +\w+ +(?:READ|WRITE) +"
+    r"(?P<pid>-?\d+) (?P<major>[0-9a-f]+):(?P<minor>[0-9a-f]+):(?P<inode>\d+) "
+)
+LOCKS_BYTES = 1024 * 1024
+"""Of /proc/locks that are looked at."""
+
+Inode = tuple[int, int, int]
+"""Major and minor device number, inode number."""
+
+
+def threads_in(files: Iterable[str], home: str) -> list[str]:
+    """The threads whose locks are among a process's open files, oldest first; `home` as a real path."""
+    found = map(_LOCK.fullmatch, files)
+    return sorted({one["thread"] for one in found if one and one["folder"] == home})
+
+
+def parse_locks(text: str) -> list[tuple[int, Inode]]:
+    """(pid, inode) of each lock in /proc/locks. Locks that are waited for (`->`) are not held."""
+    return [
+        (int(one["pid"]), (int(one["major"], 16), int(one["minor"], 16), int(one["inode"])))
+        for one in map(_LINE.match, text[:LOCKS_BYTES].splitlines())
+        if one
+    ]
+
+
+def held_by_others(locks: Iterable[tuple[int, Inode]], inode: Inode, ours: frozenset[int]) -> bool:
+    """Whether a process that is not ours holds a lock on this file."""
+    return any(each == inode and pid not in ours for pid, each in locks)
+
+
+def home(env: Mapping[str, str]) -> str:
+    """codex's folder as a real path, for programs with this environment."""
+    base = env.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - of the server's user
+    return os.path.realpath(env.get("CODEX_HOME") or os.path.join(base, ".codex"))  # noqa: PTH118
+
+
+def held_threads(pids: Iterable[int], env: Mapping[str, str]) -> list[str]:
+    """The threads that these processes (a TUI and its descendants) hold, oldest first. Reads /proc."""
+    files: set[str] = set().union(*map(open_files, pids))
+    return threads_in(files, home(env))
+
+
+def locked_elsewhere(thread: str, ours: frozenset[int], env: Mapping[str, str]) -> bool:
+    """Whether another program holds this thread's lock, as far as this machine tells. Reads /proc."""
+    if not re.fullmatch(_UUID, thread):
+        return False
+    with suppress(OSError, UnicodeDecodeError):
+        status = (Path(home(env)) / _FOLDER / f"{thread}.lock").stat()
+        inode = (os.major(status.st_dev), os.minor(status.st_dev), status.st_ino)
+        return held_by_others(parse_locks(Path("/proc/locks").read_text(encoding="ascii")), inode, ours)
+    return False

@@ -1,0 +1,170 @@
+"""codex's locks and omp's breadcrumbs."""
+
+import fcntl
+import os
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybridmux.agents import codex_locks, omp_breadcrumb
+from hybridmux.agents.omp_breadcrumb import Breadcrumb
+
+OLD, NEW = "01a22a6a-70e8-7dc2-ad0c-b97e8b7be7a7", "01a22a6b-0000-7dc2-ad0c-b97e8b7be7a7"
+HOME = "/home/user/.codex"
+LOCKS = f"{HOME}/thread-writer-locks"
+
+# --- codex ---
+
+
+def test_the_threads_among_open_files_oldest_first():
+    files = {
+        f"{LOCKS}/{NEW}.lock",
+        f"{LOCKS}/{OLD}.lock",
+        f"{HOME}/sessions/2026/11/30/rollout-2026-{OLD}.jsonl",
+        "/dev/pts/3",
+        "socket:[1]",
+    }
+    assert codex_locks.threads_in(files, HOME) == [OLD, NEW]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        f"/other{LOCKS}/{OLD}.lock",
+        f"{LOCKS}/{OLD}.lock (deleted)",
+        f"{LOCKS}/{OLD[:-1]}.lock",
+        f"{LOCKS}/{OLD}.lock.tmp",
+        f"{LOCKS}/deeper/{OLD}.lock",
+        f"{HOME}/{OLD}.lock",
+    ],
+)
+def test_no_other_file_is_a_lock_of_ours(file):
+    assert codex_locks.threads_in([file], HOME) == []
+
+
+TABLE = """\
+1: FLOCK  ADVISORY  WRITE 100 fe:00:2377152 0 EOF
+2: POSIX  ADVISORY  READ 101 08:01:77 0 EOF
+2: -> POSIX  ADVISORY  WRITE 102 08:01:77 0 EOF
+3: OFDLCK ADVISORY  WRITE -1 08:01:78 0 EOF
+4: LEASE  ACTIVE    READ 103 08:01:79 0 EOF
+nonsense
+"""
+INODE = (0xFE, 0, 2377152)
+
+
+def test_the_locks_that_are_held():
+    assert codex_locks.parse_locks(TABLE) == [(100, INODE), (101, (8, 1, 77)), (-1, (8, 1, 78))]
+
+
+@pytest.mark.parametrize(
+    ("inode", "ours", "held"),
+    [
+        (INODE, set(), True),
+        (INODE, {100}, False),
+        ((0xFE, 1, 2377152), set(), False),
+        ((0xFE, 0, 2377153), set(), False),
+    ],
+)
+def test_who_holds_a_lock(inode, ours, held):
+    locks = codex_locks.parse_locks(TABLE)
+    assert codex_locks.held_by_others(locks, inode, frozenset(ours)) is held
+
+
+@given(st.text())
+def test_no_table_makes_it_raise(text):
+    assert codex_locks.parse_locks(text + "\n1: FLOCK  ADVISORY  WRITE 1 00:00:1 0 EOF")
+
+
+def test_a_lock_that_this_process_holds_is_seen_and_is_its_own(tmp_path):
+    env = {"CODEX_HOME": str(tmp_path)}
+    folder = tmp_path / "thread-writer-locks"
+    folder.mkdir()
+    assert not codex_locks.locked_elsewhere(OLD, frozenset(), env)
+    with (folder / f"{OLD}.lock").open("w") as file:
+        assert codex_locks.held_threads([os.getpid()], env) == [OLD]
+        assert not codex_locks.locked_elsewhere(OLD, frozenset(), env)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert codex_locks.locked_elsewhere(OLD, frozenset(), env)
+        assert not codex_locks.locked_elsewhere(OLD, frozenset({os.getpid()}), env)
+        assert not codex_locks.locked_elsewhere(f"../{OLD}", frozenset(), env)
+    assert codex_locks.held_threads([os.getpid()], env) == []
+
+
+def test_codex_home():
+    assert codex_locks.home({"HOME": "/nowhere"}) == "/nowhere/.codex"
+    assert codex_locks.home({"HOME": "/nowhere", "CODEX_HOME": "/x"}) == "/x"
+
+
+# --- omp ---
+
+ID = "01a22a66-bfac-77b1-8c83-1079dd954913"
+FILE = f"/home/user/.omp/agent/sessions/--proj--/2026-11-30T03-06-00-000Z_{ID}.jsonl"
+CRUMB = Breadcrumb(cwd="/home/user/proj", session_id=ID, stored=True, written_at=1000.0)
+
+
+def test_a_breadcrumb():
+    text = f"/home/user/proj\n{FILE}\ncwdstat 2049 131\n"
+    assert omp_breadcrumb.parse(text.encode(), 1000.0) == CRUMB
+    fresh = omp_breadcrumb.parse(f"/home/user/proj\n{FILE}\nfresh\n".encode(), 1000.0)
+    assert fresh == evolve(CRUMB, stored=False)
+    assert "/home" not in repr(fresh)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"/home/user/proj",
+        b"proj\n" + FILE.encode(),
+        b"/home/user/proj\n" + FILE.lstrip("/").encode(),
+        b"/home/user/proj\n/x/no-id.jsonl",
+        b"/home/user/proj\n/x/t_../../y.jsonl",
+        b"/home/user/proj\n" + FILE.encode() + b".gz",
+        b"\xff\n" + FILE.encode(),
+        b"/home/user/proj\n" + FILE.encode() + b"\n" + b"x" * omp_breadcrumb.BYTES,
+    ],
+)
+def test_another_form_is_none(data):
+    assert omp_breadcrumb.parse(data) is None
+
+
+@pytest.mark.parametrize(
+    ("cwd", "started_at", "doubt"),
+    [
+        ("/home/user/proj", 1000.0, None),
+        ("/home/user/proj", 1000.5, "old"),
+        ("/home/user", 999.0, "cwd"),
+    ],
+)
+def test_each_check_fails_alone(cwd, started_at, doubt):
+    assert omp_breadcrumb.doubt(CRUMB, cwd=cwd, started_at=started_at) == doubt
+
+
+@pytest.mark.parametrize(
+    ("tty", "name"), [("/dev/pts/3", "pts-3"), ("/dev/tty1", "tty1"), ("/tmp/x", None), ("/dev/../x", None)]
+)
+def test_the_name_of_a_terminal_s_breadcrumb(tty, name):
+    assert omp_breadcrumb.file_name(tty) == name
+
+
+def test_the_reader_takes_a_plain_file(tmp_path):
+    env = {"PI_CODING_AGENT_DIR": str(tmp_path)}
+    folder = omp_breadcrumb.folder(env)
+    folder.mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    (folder / "pts-3").write_text(f"{tmp_path / 'link'}\n{FILE}\n")
+    (folder / "pts-4").symlink_to(folder / "pts-3")
+    os.mkfifo(folder / "pts-5")
+    crumb = omp_breadcrumb.read_breadcrumb(folder, "/dev/pts/3")
+    assert crumb.session_id == ID
+    assert crumb.cwd == os.path.realpath(tmp_path)
+    assert crumb.written_at > 0
+    known = {"cwd": os.path.realpath(tmp_path), "started_at": crumb.written_at - 1}
+    assert omp_breadcrumb.breadcrumb_of(folder, "/dev/pts/3", **known) == crumb
+    assert omp_breadcrumb.breadcrumb_of(folder, "/dev/pts/3", **{**known, "cwd": "/"}) is None
+    assert omp_breadcrumb.breadcrumb_of(folder, "/dev/pts/9", **known) is None
+    assert [omp_breadcrumb.read_breadcrumb(folder, f"/dev/pts/{n}") for n in (4, 5, 6)] == [None] * 3
+    assert str(omp_breadcrumb.folder({"HOME": "/h"})) == "/h/.omp/agent/terminal-sessions"
