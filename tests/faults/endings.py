@@ -8,7 +8,7 @@ import trio
 
 from tests.faults import outcomes
 from tests.faults.holds import HOLDS, hold
-from tests.faults.house import house
+from tests.faults.house import ENDING, house
 from tests.faults.stage import staged
 
 STOPPING = {"error": "the server is stopping"}
@@ -17,7 +17,8 @@ STOPPING = {"error": "the server is stopping"}
 async def server_ends(folder: Path, direction: str, phase: str, *, by: signal.Signals) -> None:
     """SIGTERM to the keeper, or SIGKILL to the server itself; then a new server and a resume."""
     (folder / "stage").mkdir()
-    with house(folder) as first:
+    budgets = {**ENDING, "interrupting": 1.2} if phase == "awaiting_choice" else ENDING
+    with house(folder, budgets) as first:
         async with staged(first, folder / "stage", direction, HOLDS[direction, phase].start) as stage:
             await hold(stage, phase)
             os.kill(first.process.pid if by is signal.SIGTERM else first.server, by)
@@ -38,7 +39,7 @@ async def server_ends(folder: Path, direction: str, phase: str, *, by: signal.Si
             assert list(first.data.glob(".*.tmp")) == []
             assert "Traceback" not in first.log()
             stage.break_with("")
-            with house(folder) as second:
+            with house(folder, budgets) as second:
                 stage.house, stage.client, stage.size = second, second.client, (80, 24)
                 await outcomes.interrupted(stage, "idle" if phase == "precheck" else "switching")
                 await outcomes.resumed(stage)

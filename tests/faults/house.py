@@ -3,7 +3,7 @@
 import re
 import select
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,21 +13,34 @@ from hybridmux.proc.mark import ENV, Mark, data_hash
 from tests.support.client import Client
 from tests.support.server import PROGRAM, START, STOP
 
-SHORT = """
-[budgets]
-precheck = 2.5
-interrupting = 1.2
-choice = 20.0
-cancelling = 1.2
-stopping_step = 1.5
-starting = 3.0
-loading_idle = 2.0
-loading_total = 8.0
-retry = 1.0
-rolling_back = 4.5
-shutdown_grace = 8.0
-"""
-"""Long enough to do something in every phase on a slow machine, short enough to wait for."""
+PATIENT = {
+    "precheck": 20,
+    "interrupting": 15,
+    "choice": 30,
+    "cancelling": 15,
+    "stopping_step": 5,
+    "starting": 20,
+    "loading_idle": 15,
+    "loading_total": 30,
+    "retry": 1,
+    "rolling_back": 30,
+    "shutdown_grace": 10,
+}
+"""Deadlines that nothing runs into, however busy the machine is; `retry` is waited for once."""
+HASTY = {
+    **PATIENT,
+    "precheck": 2.5,
+    "interrupting": 1.2,
+    "cancelling": 1.2,
+    "stopping_step": 1,
+    "starting": 4,
+    "loading_idle": 2,
+}
+"""Where the deadlines are what is tested."""
+HOPELESS = {**PATIENT, "rolling_back": 5}
+"""Where a roll-back is to come to nothing."""
+ENDING = {**PATIENT, "stopping_step": 2, "shutdown_grace": 6}
+"""Where a server is to stop with programs that are held."""
 _READY = re.compile(r"hybridmux ready: http://([^:/]+):(\d+)/#token=(\S+)")
 
 
@@ -53,10 +66,10 @@ class House:
 
 
 @contextmanager
-def house(folder: Path) -> Iterator[House]:
+def house(folder: Path, budgets: Mapping[str, float]) -> Iterator[House]:
     """The real server on `folder`/data; stopped at the end."""
     config, stderr, data = folder / "config.toml", folder / "server.err", folder / "data"
-    config.write_text(SHORT)
+    config.write_text("\n".join(["[budgets]", *(f"{name} = {value}" for name, value in budgets.items())]))
     argv = [str(PROGRAM), "serve", "--host", "127.0.0.1", "--port", "0"]
     argv += ["--data", str(data), "--config", str(config)]
     env = {"PATH": "/usr/bin:/bin", "HOME": str(folder)}

@@ -11,7 +11,7 @@ from tests.faults.breaks import BREAKS, broken
 from tests.faults.deeds import DEEDS
 from tests.faults.endings import server_ends
 from tests.faults.holds import HOLDS
-from tests.faults.house import house
+from tests.faults.house import HASTY, HOPELESS, PATIENT, house
 from tests.faults.matrix import PROCESS, Cell, cells
 from tests.faults.outcomes import put_away
 from tests.faults.stage import staged
@@ -30,10 +30,28 @@ BUGS = {
 """Cells that fail because of a known bug of the product."""
 
 
+DEADLINES = {"hangs-initialize", "hangs-list", "hangs-load", "closed-stdout", "deaf-interrupt", "deaf-quit"}
+"""Faults that only a deadline ends."""
+
+
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    """One server for all faults that it survives."""
-    with house(tmp_path_factory.mktemp("house")) as running:
+def patient(tmp_path_factory):
+    """One server for all faults that it survives and that show by themselves."""
+    with house(tmp_path_factory.mktemp("patient"), PATIENT) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory):
+    """The same for those that only a deadline ends."""
+    with house(tmp_path_factory.mktemp("hasty"), HASTY) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def hopeless(tmp_path_factory):
+    """The same for roll-backs that only a deadline ends."""
+    with house(tmp_path_factory.mktemp("hopeless"), HOPELESS) as running:
         yield running
 
 
@@ -48,10 +66,19 @@ def small(tmp_path_factory):
     if made.returncode:
         pytest.skip("a disk can be filled only by who may mount one")
     try:
-        with house(folder) as running:
+        with house(folder, PATIENT) as running:
             yield running
     finally:
         subprocess.run(["umount", folder / "data"], check=True)
+
+
+def server_for(cell: Cell) -> str:
+    """The fixture with the deadlines, or the disk, that the cell needs."""
+    if cell.fault == "disk-full":
+        return "small"
+    if cell.fault in DEADLINES and cell.fault != "deaf-quit" and cell.phase == "rolling_back":
+        return "hopeless"
+    return "hasty" if cell.fault in DEADLINES or cell.phase == "awaiting_choice" else "patient"
 
 
 def params():
@@ -66,7 +93,7 @@ async def test_fault(cell: Cell, request, tmp_path):
     if cell.fault in ENDINGS:
         await server_ends(tmp_path, cell.direction, cell.phase, by=ENDINGS[cell.fault])
         return
-    running = request.getfixturevalue("small" if cell.fault == "disk-full" else "shared")
+    running = request.getfixturevalue(server_for(cell))
     start = HOLDS[cell.direction, cell.phase].start if (cell.direction, cell.phase) in HOLDS else ""
     if cell.phase == "stopping":
         start = programs.STARTS.get((cell.fault, cell.direction), start)
