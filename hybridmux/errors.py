@@ -1,10 +1,14 @@
 """The exception families and the one map from them to HTTP answers.
 
+What a body of 409 or 503 has is in one table, `problems.py`; an exception that does not keep to it raises.
+
 Blame is in the type: `BadRequest` is the client's fault, `Conflict` is nobody's, `AgentFailed` is the
 agent's, `StoreUnusable` is the disk's. Anything else that reaches a face is a bug of ours and becomes a 500.
 """
 
 from typing import Any
+
+from hybridmux import problems
 
 
 class HybridmuxError(Exception):
@@ -35,13 +39,12 @@ class TooLarge(HybridmuxError):
     status = 413
 
 
-class Conflict(HybridmuxError):
-    """The request is fine, but not now. `reason` and `extra` are those of page 01 §9."""
-
-    status = 409
+class _Tabled(HybridmuxError):
+    """An error with a row in `problems.py`; `reason` and `extra` are checked against it."""
 
     def __init__(self, message: str, reason: str | None = None, **extra: Any) -> None:
         super().__init__(message)
+        problems.check(self.status, reason, extra)
         self.reason = reason
         self.extra = extra
 
@@ -50,23 +53,34 @@ class Conflict(HybridmuxError):
         return {**super().body(), **reason, **self.extra}
 
 
+class Conflict(_Tabled):
+    """The request is fine, but not now."""
+
+    status = 409
+
+
 class AgentFailed(HybridmuxError):
     """The agent (its TUI, its connector or a call to it) failed; the message carries the cause."""
 
     status = 502
 
 
-class StoreUnusable(HybridmuxError):
+class StoreUnusable(_Tabled):
     """A store file cannot be read, parsed or written. The file is left as it is."""
 
     status = 503
 
     def __init__(self, message: str, path: str) -> None:
-        super().__init__(message)
-        self.path = path
+        super().__init__(message, path=path)
 
-    def body(self) -> dict[str, Any]:
-        return {**super().body(), "path": self.path}
+
+class ServerStopping(_Tabled):
+    """The server is being stopped: nothing new begins, and what ran is not finished."""
+
+    status = 503
+
+    def __init__(self, message: str = "the server is stopping; ask again when it runs again") -> None:
+        super().__init__(message, "server_stopping")
 
 
 class ConfigError(HybridmuxError):

@@ -46,6 +46,7 @@ class Running(Protocol):
     async def end(self) -> EndReport: ...
     async def kill(self) -> EndReport: ...
     def strike(self) -> None: ...
+    def pids(self) -> frozenset[int]: ...
 
 
 class Connection:
@@ -120,6 +121,10 @@ class Connection:
     async def kill(self) -> EndReport:
         """Ends it and all it started at once."""
         return await self._program.kill()
+
+    def pids(self) -> frozenset[int]:
+        """It and everything it started."""
+        return self._program.pids()
 
     def strike(self) -> None:
         """SIGKILL to it and all it started; nothing is waited for."""

@@ -84,6 +84,10 @@ class Program:
         """Ends everything at once."""
         return await self.end((SIGKILL,))
 
+    def pids(self) -> frozenset[int]:
+        """It and everything it started."""
+        return frozenset(self.family.members())
+
     def strike(self) -> None:
         """SIGKILL to everything, at once."""
         self.family.signal(SIGKILL)

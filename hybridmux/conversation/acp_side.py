@@ -7,6 +7,7 @@ import trio
 
 from hybridmux.acp.connector import Connector, ConnectorSpec, open_connector
 from hybridmux.acp.messages import describe, is_active_writer, is_auth_required
+from hybridmux.agents.executable import chat_environment, own_program
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.sides import (
     Abilities,
@@ -74,6 +75,10 @@ class AcpSide:
     async def on_elicitation(self, params: Json) -> Json:
         """`elicitation/create`."""
         return await self.asker.form(params) if self.asker else {"action": "cancel"}
+
+    def pids(self) -> frozenset[int]:
+        """The connector and everything it started."""
+        return self._wire.pids()
 
     # --- what we ask ---
 
@@ -168,6 +173,8 @@ async def open_chat(plan: Plan, mark: Mark, budgets: Budgets) -> AsyncIterator[A
     side = AcpSide(budgets)
     async with AsyncExitStack() as stack:
         env = await stack.enter_async_context(own_temp(plan))
+        program = own_program(plan.launch, env, plan.cwd)
+        env = chat_environment(plan.profile, env, program)
         spec = ConnectorSpec(argv=tuple(argv), cwd=plan.cwd, env=env)
         with _blame():
             connector = await stack.enter_async_context(

@@ -254,8 +254,8 @@ class Hub:
             raise Stopping("the server is stopping")
         record = self.record(record_id)
         old = self._sessions.get(record_id)
-        if record_id in self._busy:
-            raise Conflict("the session is being resumed or removed", "switching")
+        if record_id in self._busy or (isinstance(old, HybridSession) and old.operations.current):
+            raise Conflict("the session is being switched, resumed or removed", "switching")
         if record.state == "active":
             raise Conflict("the session is active already")
         try:

@@ -1,8 +1,8 @@
 """Which agent session a terminal has open. Evidence, not assumption: ambiguous is a 409, not a guess.
 
-A profile that gets the id stated by its agent (`report`) uses that, checked against `session/list`. Where
-the agent states nothing (`list`) the sessions of the same folder that changed since the TUI started are the
-candidates, without those that other sessions of ours have open.
+An id that the agent states, in a report or in its files, is used once `session/list` has it. Where it states
+nothing the sessions of the same folder that changed since the TUI started are the candidates, without those
+that other sessions of ours have open.
 """
 
 from datetime import UTC, datetime
@@ -53,17 +53,25 @@ def candidates(sessions: list[Summary]) -> list[dict[str, object]]:
 
 
 async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Summary:
-    """The agent session of the terminal; raises `Conflict` when it cannot be told."""
+    """The agent session of the terminal; raises `Conflict` when it cannot be told or is not to be had."""
     listed = await connector.sessions()
     tui = s.sides.tui.value if s.sides.tui else None
     assert tui is not None
     session_id = chosen or _stated(s, tui) or _among(s, tui, listed)
-    if session_id in s.taken():
-        raise not_eligible("occupied")
+    check_free(s, session_id)
     found = named(listed, session_id)
     if found is None:
-        raise not_eligible("not_listed")
+        # An agent may give its terminal an id long before there is anything to open under it.
+        raise not_eligible("not_listed" if s.plan.profile.reopens_unprompted else "no_session_id")
     return found
+
+
+def check_free(s: HybridSession, session_id: str) -> None:
+    """Raises `Conflict` if another session here, or a program that is not ours, has the conversation open."""
+    if session_id in s.taken():
+        raise not_eligible("occupied")
+    if s.sides.occupied(session_id):
+        raise Conflict("another program has that conversation open", "occupied_external")
 
 
 def named(listed: list[Summary], session_id: str) -> Summary | None:
@@ -73,10 +81,8 @@ def named(listed: list[Summary], session_id: str) -> Summary | None:
 
 def _stated(s: HybridSession, tui: TuiSide) -> str | None:
     """What the agent says of itself; 409 when it says that there is nothing to open yet."""
-    if s.plan.profile.identity != "report":
-        return None
     state = tui.state()
-    if state.session_id is None or state.stored is False:
+    if state.stored is False or (state.session_id is None and s.plan.profile.identity == "report"):
         raise not_eligible("no_session_id")
     return state.session_id
 
@@ -100,9 +106,7 @@ def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
 
 def stated_obstacle(s: HybridSession, tui: TuiSide) -> EligibilityReason | None:
     """What keeps the terminal's conversation from moving, as far as the agent states it."""
-    if s.plan.profile.identity != "report":
-        return None
-    state = tui.state()
-    if state.session_id is None or state.stored is False:
+    state = tui.glance()
+    if state.stored is False or (state.session_id is None and s.plan.profile.identity == "report"):
         return "no_session_id"
     return "occupied" if state.session_id in s.taken() else None

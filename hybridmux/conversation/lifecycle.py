@@ -104,8 +104,7 @@ async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | 
         if place == "acp":
             await s.sides.open_chat()
         return None
-    if wanted in s.taken():
-        raise identity.not_eligible("occupied")
+    identity.check_free(s, wanted)
     s.opening = wanted
     if place == "acp":
         await _check(s, wanted)

@@ -12,10 +12,8 @@ from hybridmux.conversation.barrier import Known, judge
 from hybridmux.conversation.chatlog import ChatLog
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import ChatSide, OccupiedElsewhere, SideFailed
+from hybridmux.conversation.tries import pauses
 from hybridmux.wire.convert import Json
-
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
-"""Seconds between two tries; doubled each time."""
 
 
 async def load(s: HybridSession, session_id: str, known: Known) -> ChatLog:
@@ -24,11 +22,7 @@ async def load(s: HybridSession, session_id: str, known: Known) -> ChatLog:
     An agent that can only resume leaves the log as it is. Raises `SideFailed` when a finished turn stays
     away, `OccupiedElsewhere` when another program keeps it.
     """
-    now = trio.current_time()
-    # Within the phase's own deadline, with room for one more start and load.
-    until = min(now + s.budgets.retry, (now + trio.current_effective_deadline()) / 2)
-    pause = FIRST_PAUSE
-    while True:
+    for pause in pauses(s.budgets.retry):
         chat = s.sides.waiting
         if not chat.abilities.load:
             await continue_conversation(s, chat, session_id)
@@ -36,20 +30,20 @@ async def load(s: HybridSession, session_id: str, known: Known) -> ChatLog:
         try:
             fresh = await _read(s, chat, session_id)
         except OccupiedElsewhere:
-            if trio.current_time() + pause > until:
+            if pause is None:
                 raise
         else:
             verdict = judge(known, fresh.facts.heard)
-            if verdict == "behind" and trio.current_time() + pause > until:
+            if verdict == "behind" and pause is None:
                 _settle_for(s, known, fresh)
                 verdict = "changed"
             if verdict != "behind":
                 _tell(fresh, known, changed=verdict == "changed")
                 return fresh
         await s.sides.discard()
-        await trio.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
+        await trio.sleep(pause or 0)
         await s.sides.open_chat()
+    raise AssertionError("the last try returns or raises")
 
 
 async def _read(s: HybridSession, chat: ChatSide, session_id: str) -> ChatLog:

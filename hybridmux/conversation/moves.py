@@ -13,6 +13,7 @@ from hybridmux.conversation.loading import begin_conversation, continue_conversa
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed, Summary, TuiSide
+from hybridmux.conversation.tries import pauses
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
 from hybridmux.wire.convert import write
 from hybridmux.wire.types import Place
@@ -87,10 +88,22 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
 
 
 async def start_tui(s: HybridSession, session_id: str | None) -> TuiSide:
-    """The terminal side on a conversation, ready for input; raises `SideFailed`."""
-    tui = await s.sides.open_tui(session_id)
-    await tui.ready()
-    return tui
+    """The terminal side on a conversation, ready for input; raises `SideFailed`.
+
+    An agent that thinks for a moment that its conversation is still open elsewhere is started again.
+    """
+    for pause in pauses(s.budgets.retry):
+        tui = await s.sides.open_tui(session_id)
+        try:
+            await tui.ready()
+        except OccupiedElsewhere:
+            if pause is None:
+                raise
+            await s.sides.close_tui(clean=False)
+            await trio.sleep(pause)
+        else:
+            return tui
+    raise AssertionError("the last try returns or raises")
 
 
 async def confirm_tui(tui: TuiSide, session_id: str | None) -> None:

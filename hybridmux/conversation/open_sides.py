@@ -55,6 +55,11 @@ class OpenSides:
         """Why the ACP program cannot be started; None if it can be."""
         return self._programs.missing_connector(self._plan)
 
+    def occupied(self, session_id: str) -> bool:
+        """Whether a program that is none of ours has the agent session open, as far as can be seen."""
+        ours = [held.value.pids() for held in (self.tui, self.chat, self._waiting) if held is not None]
+        return self._programs.occupied(self._plan, session_id, frozenset().union(*ours))
+
     # --- the terminal side ---
 
     async def open_tui(self, session_id: str | None) -> TuiSide:

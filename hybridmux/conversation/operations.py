@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import trio
 
-from hybridmux.errors import Conflict, HybridmuxError
+from hybridmux.errors import Conflict, HybridmuxError, ServerStopping
 
 T = TypeVar("T")
 
 
-class Stopping(HybridmuxError):
+class Stopping(ServerStopping):
     """The server is being stopped; the operation did not finish."""
 
     status = 503

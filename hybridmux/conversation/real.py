@@ -3,6 +3,7 @@
 import os
 from contextlib import AbstractAsyncContextManager
 
+from hybridmux.agents.testimony import occupied
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.acp_side import open_chat
 from hybridmux.conversation.run import Run
@@ -34,6 +35,10 @@ class RealSides:
     def missing_connector(self, plan: Plan) -> str | None:
         """Why the ACP program cannot be started; None if it can be."""
         return _missing(plan, plan.profile.acp_argv(plan.launch)[0])
+
+    def occupied(self, plan: Plan, session_id: str, ours: frozenset[int]) -> bool:
+        """Whether a program without a pid in `ours` has the agent session open, as far as can be seen."""
+        return occupied(plan.profile, session_id, ours, plan.env)
 
 
 def _missing(plan: Plan, program: str) -> str | None:

@@ -94,6 +94,12 @@ class TuiSide(Protocol):
     def state(self) -> TuiState:
         """What is known right now."""
 
+    def glance(self) -> TuiState:
+        """The same without the screen: cheap enough for a look at every change."""
+
+    def pids(self) -> frozenset[int]:
+        """The program and everything it started."""
+
     @property
     def exit_code(self) -> int | None:
         """How the program ended; None while it lives."""
@@ -136,6 +142,9 @@ class ChatSide(Protocol):
     """Answers the agent's requests; without one they are answered `cancelled`."""
     report: EndReport | None
     """How its processes ended, after `stop()`."""
+
+    def pids(self) -> frozenset[int]:
+        """The connector and everything it started."""
 
     async def sessions(self) -> list[Summary]:
         """Every agent session of the folder, newest first."""
@@ -197,3 +206,6 @@ class Sides(Protocol):
 
     def missing_connector(self, plan: Plan) -> str | None:
         """Why the ACP program cannot be started; None if it can be."""
+
+    def occupied(self, plan: Plan, session_id: str, ours: frozenset[int]) -> bool:
+        """Whether a program without a pid in `ours` has the agent session open, as far as can be seen."""

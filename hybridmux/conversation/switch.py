@@ -200,8 +200,7 @@ async def _after_parting(s: HybridSession, expected: str, parting: str) -> str:
         return expected
     if identity.named(await s.sides.waiting.sessions(), last) is None:
         raise SideFailed(f"the terminal ended on another conversation ({last}) that is not listed")
-    if last in s.taken():
-        raise identity.not_eligible("occupied")
+    identity.check_free(s, last)
     s.opening = last
     s.known = Known(session_id=last)
     s.id_change = {"was": expected, "now": last, "reason": "the terminal had moved on to it"}

@@ -9,10 +9,12 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from signal import SIGKILL
 
 import trio
+from attrs import evolve
 
-from hybridmux.agents.profile import Look, Press, Profile, TuiState
+from hybridmux.agents.profile import Look, Press, TuiState
+from hybridmux.agents.testimony import Subject, Testimony, testimony
 from hybridmux.budgets import KIB, Budgets
-from hybridmux.conversation.sides import Plan, SideFailed
+from hybridmux.conversation.sides import OccupiedElsewhere, Plan, SideFailed
 from hybridmux.errors import HybridmuxError
 from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
@@ -24,6 +26,8 @@ _ESCAPES = re.compile(
 _TAIL = 16 * KIB
 _REST = 0.3
 """Seconds without input before a state counts as the answer to it."""
+_TESTIMONY_AGE, _TESTIMONY_BEAT = 0.1, 0.25
+"""Seconds that what the agent's files said is good for, and between two looks at them without output."""
 _RESTLESS = 3.0
 """Seconds after which a screen that keeps changing (a spinner, a clock) is read all the same."""
 
@@ -31,13 +35,25 @@ _RESTLESS = 3.0
 class Tui:
     """One program on its PTY, read through its profile."""
 
-    def __init__(self, terminal: Terminal, profile: Profile, budgets: Budgets) -> None:
+    def __init__(self, terminal: Terminal, plan: Plan, started_at: float, budgets: Budgets) -> None:
         self.terminal = terminal
-        self.started_at = time.time()
-        self._profile, self._budgets = profile, budgets
+        self.started_at = started_at
+        self._profile, self._budgets = plan.profile, budgets
+        self._subject = Subject(
+            pid=terminal.child.pid,
+            start_ticks=terminal.child.start_ticks,
+            by_engine=bool(plan.launch.script),
+            members=self.pids,
+            tty=terminal.child.tty_name or "",
+            cwd=plan.cwd,
+            env=plan.env,
+            started_at=started_at,
+        )
+        self._stated, self._stated_at = Testimony(), -1e9
         self._last_input = -1e9
         self.stop_key_at = -1e9
         """When a key that ends turns in most agents was last pressed, on Trio's clock."""
+        self._beat = _TESTIMONY_BEAT if plan.profile.evidence else float("inf")
         self.report: EndReport | None = None
         """How its processes ended, after `stop()`."""
 
@@ -47,11 +63,32 @@ class Tui:
         return self.terminal.exit_code
 
     def state(self) -> TuiState:
-        """Reads the terminal now."""
-        terminal = self.terminal
-        report = terminal.osc7501
-        screen = "" if self._profile.identity == "report" else terminal.screen.text()
-        return self._profile.observe(Look(screen=screen, title=terminal.title, report=report))
+        """Reads the terminal and what the agent's files say of it, now."""
+        return self._look("" if self._profile.identity == "report" else self.terminal.screen.text())
+
+    def glance(self) -> TuiState:
+        """The same without the screen, which costs much to draw: for a look at every change."""
+        return self._look("")
+
+    def _look(self, screen: str) -> TuiState:
+        look = Look(screen=screen, title=self.terminal.title, report=self.terminal.osc7501)
+        state, stated = self._profile.observe(look), self._testimony()
+        if state.source != "report" and stated.turn != "unknown":
+            # What the agent keeps about itself is worth more than what can be read off its window.
+            state = evolve(state, turn=stated.turn, source="registry")
+        if stated.session_id is not None:
+            state = evolve(state, session_id=stated.session_id, stored=stated.stored)
+        return state
+
+    def _testimony(self) -> Testimony:
+        now = trio.current_time()
+        if self._profile.evidence is not None and now - self._stated_at >= _TESTIMONY_AGE:
+            self._stated, self._stated_at = testimony(self._profile, self._subject), now
+        return self._stated
+
+    def pids(self) -> frozenset[int]:
+        """The program and everything it started."""
+        return frozenset(self.terminal.family.members())
 
     async def write(self, data: bytes) -> None:
         """Input of a viewer, or of ours."""
@@ -70,10 +107,11 @@ class Tui:
             if self.terminal.exit_code is not None:
                 raise SideFailed(self._obituary())
             if state.trouble:
-                raise SideFailed(state.trouble)
+                raise (OccupiedElsewhere if state.occupied else SideFailed)(state.trouble)
             if want(state):
                 return state
-            seen = await self.terminal.changed(seen)
+            with trio.move_on_after(self._beat):
+                seen = await self.terminal.changed(seen)
 
     async def settled(self) -> TuiState:
         """The state once recent input has had time to show and the screen is quiet (at most 2 s)."""
@@ -118,15 +156,21 @@ class Tui:
         """Quit keys if `clean`, then SIGTERM and SIGKILL to all its processes; returns its last text."""
         self.terminal.family.members()  # remembered: what the program leaves behind is still found then
         if clean and self.terminal.exit_code is None:
-            with trio.move_on_after(self._budgets.stopping_step):
-                await self.press(self._profile.quit)
-                await self.terminal.wait_exited()
+            await self._quit()
         report = self.report = await self.terminal.family.end(self._budgets.stopping_step)
         if report.survivors:
             raise SideFailed(f"these processes did not end: {', '.join(report.survivors)}")
         with trio.move_on_after(self._budgets.stopping_step):
             await self.terminal.wait_exited()
         return self.last_text()
+
+    async def _quit(self) -> None:
+        """The quit keys; where they do not help in half the time, the agent's own command."""
+        for keys in (self._profile.quit, self._profile.quit_command):
+            with trio.move_on_after(self._budgets.stopping_step / 2):
+                await self.press(keys)
+                await self.terminal.wait_exited()
+                return
 
     def strike(self) -> None:
         """SIGKILL to all its processes."""
@@ -175,10 +219,20 @@ async def open_tui(
     async with AsyncExitStack() as stack:
         env = await stack.enter_async_context(own_temp(plan))
         env = {**env, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        started_at = time.time()
         try:
             terminal = await stack.enter_async_context(
-                open_terminal(argv, cwd=plan.cwd, env=env, mark=mark, cols=cols, rows=rows, budgets=budgets)
+                open_terminal(
+                    argv,
+                    cwd=plan.cwd,
+                    env=env,
+                    mark=mark,
+                    cols=cols,
+                    rows=rows,
+                    budgets=budgets,
+                    answer_osc7501=plan.profile.answer_osc7501,
+                )
             )
         except HybridmuxError as exc:
             raise SideFailed(f"{plan.profile.title} cannot be started: {exc}") from exc
-        yield Tui(terminal, plan.profile, budgets)
+        yield Tui(terminal, plan, started_at, budgets)

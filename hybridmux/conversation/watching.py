@@ -59,20 +59,20 @@ async def _exited(s: "HybridSession", code: int) -> None:
 async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
     """Follows the title and, where the agent states them, the turn and the conversation."""
     side, seen = held.value, -1
-    stated = s.plan.profile.identity == "report"
+    counted = s.plan.profile.identity == "report"  # elsewhere a command may look like a turn
     shown: Any = None
     began = trio.current_time()
     while s.sides.tui is held and side.exit_code is None:
         seen = await side.terminal.changed(seen)
-        state = side.state() if stated else None
+        state = side.glance()
         if (side.terminal.title, state) == shown:
             continue
         shown = (side.terminal.title, state)
         turn = s.stay.turn
-        if state is not None:
-            s.stay.see(state, interrupted=side.stop_key_at >= began, now=utc_now(), clock=time.time())
-            if state.stored and s.operations.current is None:
-                await s.follow(state.session_id)
+        stopped = side.stop_key_at >= began or not counted
+        s.stay.see(state, interrupted=stopped, now=utc_now(), clock=time.time())
+        if state.stored and s.operations.current is None:
+            await s.follow(state.session_id)
         s.changed()
         if s.stay.turn != turn:
             began = began if turn in ("running", "asking") else trio.current_time()

@@ -1,6 +1,7 @@
 """The OpenAPI document of the contract, made from the attrs types.
 
-`python -m hybridmux.wire.openapi` prints it; the page's TypeScript types are generated from it.
+`python -m hybridmux.wire.openapi` prints its schemas; the page's TypeScript types are generated from them.
+The paths come from who serves them.
 """
 
 import sys
@@ -11,7 +12,7 @@ import attrs
 import orjson
 
 from hybridmux import __version__
-from hybridmux.wire import chat, chat_commands, chat_events, launch, sessions, terminal, types
+from hybridmux.wire import chat, chat_commands, chat_events, launch, problems, sessions, terminal, types
 from hybridmux.wire.convert import Json, camel
 
 MODULES: tuple[ModuleType, ...] = (types, sessions, launch, chat, chat_events, chat_commands, terminal)
@@ -78,7 +79,7 @@ def _bare(kind: Any) -> Any:
 
 def classes() -> list[type]:
     """Every public type of the contract."""
-    return [
+    written = [
         value
         for module in MODULES
         for name, value in vars(module).items()
@@ -87,10 +88,11 @@ def classes() -> list[type]:
         and value.__module__ == module.__name__
         and name[0] != "_"
     ]
+    return [*written, *problems.BODIES.values()]
 
 
-def document() -> Json:
-    """The whole document."""
+def document(paths: Json | None = None) -> Json:
+    """The whole document; `paths` as OpenAPI has them."""
     schemas = {cls.__name__: object_schema(cls) for cls in classes()}
     schemas["ChatEvent"] = {
         "oneOf": [schema_of(cls) for cls in chat_events.EVENTS],
@@ -98,8 +100,12 @@ def document() -> Json:
     return {
         "openapi": "3.1.0",
         "info": {"title": "hybridmux", "version": __version__},
-        "paths": {},
-        "components": {"schemas": schemas},
+        "security": [{"token": []}],
+        "paths": paths or {},
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
     }
 
 

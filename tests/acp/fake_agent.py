@@ -87,6 +87,10 @@ class FakeProgram:
     async def end(self) -> EndReport:
         return await self._end("SIGTERM", -15)
 
+    def pids(self) -> frozenset[int]:
+        """It has none."""
+        return frozenset()
+
     def strike(self) -> None:
         """Nothing to signal."""
 

@@ -58,6 +58,9 @@ class Stage:
     def missing_program(self, plan) -> str | None:
         return None
 
+    def occupied(self, plan, session_id, ours) -> bool:
+        return False
+
     def missing_connector(self, plan) -> str | None:
         return self.at(plan.session).world.missing
 

@@ -56,6 +56,8 @@ class World:
     cancel: str = "ok"
     can_resume: bool = True
     missing: str | None = None
+    elsewhere: set[str] = field(factory=set)
+    """Agent sessions that programs of others have open."""
     listed: list[str] = field(factory=lambda: [ID])
     """The agent sessions of the folder."""
     history: list[str] = field(factory=lambda: ["hello"])
@@ -168,6 +170,12 @@ class ScriptedTui:
                 elif self.world.interrupt == "exit":
                     self.die(143)
 
+    def glance(self) -> TuiState:
+        return self.state()
+
+    def pids(self) -> frozenset[int]:
+        return frozenset()
+
     def strike(self) -> None:
         if self.code is None:
             self.die(-9)
@@ -263,6 +271,9 @@ class ScriptedChat:
         self.world.note("kill chat")
         self.leave()
 
+    def pids(self) -> frozenset[int]:
+        return frozenset()
+
     def strike(self) -> None:
         self.leave()
 
@@ -309,6 +320,9 @@ class ScriptedSides:
 
     def missing_connector(self, plan) -> str | None:
         return self.world.missing
+
+    def occupied(self, plan, session_id, ours) -> bool:
+        return session_id in self.world.elsewhere
 
 
 class ScriptedStore:

@@ -6,12 +6,17 @@ from typing import Any, cast
 import pytest
 import trio
 
+from hybridmux.agents.launch import Launch
 from hybridmux.agents.opencode import PROFILE
 from hybridmux.agents.profile import Press
 from hybridmux.budgets import Budgets
+from hybridmux.conversation.sides import Plan
 from hybridmux.conversation.tui import Tui
 from hybridmux.terminal.terminal import Terminal
 
+PLAN = Plan(
+    profile=PROFILE, launch=Launch(agent="opencode", program="opencode"), session="s1", cwd="/", env={}
+)
 RUNNING, AGAIN, IDLE = "esc interrupt  ctrl+p commands", "esc again to interrupt", "ctrl+p commands"
 
 
@@ -20,6 +25,7 @@ class CountingScreen:
 
     def __init__(self, *, lag: float = 0.1, resets: tuple[float, ...] = ()) -> None:
         self.text, self.changes, self.exit_code = RUNNING, 0, None
+        self.child = SimpleNamespace(pid=1, start_ticks=1, tty_name="/dev/pts/1")
         self.screen = SimpleNamespace(text=lambda: self.text)
         self.typed: list[float] = []
         self._lag, self._resets, self._count = lag, resets, 0
@@ -60,7 +66,7 @@ class CountingScreen:
 
 async def interrupted(terminal: CountingScreen) -> list[float]:
     """When the profile pressed Esc, in seconds from the start."""
-    tui = Tui(cast("Terminal", terminal), PROFILE, Budgets())
+    tui = Tui(cast("Terminal", terminal), PLAN, 0.0, Budgets())
     began = trio.current_time()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(terminal.run)
@@ -97,7 +103,7 @@ async def test_a_program_that_shows_nothing_gets_four_keys_and_no_more(autojump_
 @pytest.mark.parametrize("pause", [0.0, 0.4])
 async def test_keys_without_a_pattern_wait_for_their_pause(autojump_clock: Any, pause: float) -> None:
     terminal = CountingScreen()
-    tui = Tui(cast("Terminal", terminal), PROFILE, Budgets())
+    tui = Tui(cast("Terminal", terminal), PLAN, 0.0, Budgets())
     began = trio.current_time()
     await tui.press((Press(b"\x1b", pause=pause), Press(b"\x1b")))
     assert [at - began for at in terminal.typed] == pytest.approx([0.0, pause])

@@ -332,3 +332,34 @@ async def test_closing_interrupts_a_running_turn_first(autojump_clock):
         assert p.world.happened == ["interrupt", "quit"]
         assert p.record.state == "closed"
         assert p.world.writers == set()
+
+
+async def test_a_terminal_that_finds_an_active_writer_is_started_again(autojump_clock):
+    world = World()
+    async with play(world, "acp") as p:
+        world.tui_starts = [
+            OccupiedElsewhere("open in another app"),
+            OccupiedElsewhere("open in another app"),
+        ]
+        assert (await to_terminal(p)).side == "tui"
+        assert world.happened == ["stop chat", *["tui demo_1", "kill"] * 2, "tui demo_1"]
+
+
+async def test_an_active_writer_that_stays_brings_the_chat_back(autojump_clock):
+    world = World()
+    async with play(world, "acp") as p:
+        world.tui_starts = [OccupiedElsewhere("open in another app")] * 100
+        with pytest.raises(Conflict) as caught:
+            await to_terminal(p)
+        assert caught.value.reason == "occupied_external"
+        assert p.session.position.step is Step.ACP
+        assert world.writers == {"chat"}
+
+
+async def test_a_conversation_that_another_program_has_open_is_left_alone(autojump_clock):
+    async with play(World(elsewhere={ID})) as p:
+        with pytest.raises(Conflict) as caught:
+            await to_chat(p)
+        assert caught.value.reason == "occupied_external"
+        assert_back_in_terminal(p)
+        assert "quit" not in p.world.happened

@@ -15,7 +15,7 @@ import trio
 from attrs import define, field, frozen
 
 from hybridmux.budgets import REQUEST_ID_SECONDS, REQUEST_IDS
-from hybridmux.errors import BadRequest, HybridmuxError
+from hybridmux.errors import BadRequest, HybridmuxError, ServerStopping
 
 log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
@@ -99,7 +99,8 @@ class Answers:
             slot.answer = await answered(work)
         finally:
             if slot.answer is None:
-                slot.answer = Answer(503, {"error": "the server is stopping"})
+                stopping = ServerStopping()
+                slot.answer = Answer(stopping.status, stopping.body())
             slot.done.set()
 
     @staticmethod

@@ -11,10 +11,11 @@ from werkzeug.exceptions import HTTPException
 
 from hybridmux.budgets import BODY_READ
 from hybridmux.errors import HybridmuxError, NotFound
-from hybridmux.faces.http.auth import PROTOCOL, Credentials
+from hybridmux.faces.http.auth import PROTOCOL, Credentials, is_open
 from hybridmux.faces.http.chat import chat_routes
 from hybridmux.faces.http.chat_socket import serve_chat, serve_list
 from hybridmux.faces.http.context import Context, read_body, respond
+from hybridmux.faces.http.contract import paths
 from hybridmux.faces.http.metrics import render
 from hybridmux.faces.http.sessions import config_routes, record_routes, session_routes
 from hybridmux.faces.http.terminal_socket import serve_terminal
@@ -24,7 +25,6 @@ from hybridmux.wire.types import LoginBody
 
 log = logging.getLogger(__name__)
 PAGE = Path(__file__).parents[2] / "web" / "static"
-OPEN = ("/healthz", "/api/login")
 CSP = (
     "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -37,11 +37,6 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 UNBUILT = "The page is not built. Start hybridmux with scripts/run, or build it in hybridmux/web.\n"
-
-
-def is_open(path: str) -> bool:
-    """Whether a path is served without the token: the page itself holds no secrets."""
-    return path in OPEN or not path.startswith(("/api/", "/ws/", "/metrics", "/ahp"))
 
 
 def make_app(context: Context) -> QuartTrio:
@@ -120,7 +115,7 @@ def _plain_routes(app: QuartTrio, context: Context) -> None:
 
     @app.get("/api/openapi.json")
     async def openapi() -> Response:
-        return respond(200, document())
+        return respond(200, document(paths(app.url_map.iter_rules())))
 
     @app.post("/api/login")
     async def login() -> Response:

@@ -20,6 +20,7 @@ from hybridmux.errors import HybridmuxError
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 PROTOCOL = "hybridmux.v1"
 BEARER_PROTOCOL = "hybridmux.bearer."
+OPEN = ("/healthz", "/api/login")
 
 
 class Unauthorized(HybridmuxError):
@@ -61,6 +62,11 @@ def host_name(header: str) -> str:
         return (urlsplit(f"//{header}").hostname or "").lower()
     except ValueError:
         return ""
+
+
+def is_open(path: str) -> bool:
+    """Whether a path is served without the token: the page itself holds no secrets."""
+    return path in OPEN or not path.startswith(("/api/", "/ws/", "/metrics", "/ahp"))
 
 
 class Gate:
