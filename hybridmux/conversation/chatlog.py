@@ -73,7 +73,7 @@ class ChatLog:
 
     def known_ids(self) -> frozenset[str]:
         """The ids of the messages and tool calls that are in it."""
-        events = [entry.event for entry in self.journal.read(self.journal.tail, self.journal.end)]
+        events = [entry.event for entry in self.journal.read(self.journal.tail, self.journal.cost)]
         found = (event.get("messageId") or event.get("toolCallId") for event in events)
         return frozenset(one for one in found if one)
 

@@ -81,16 +81,16 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
         with trio.CancelScope(shield=True), suppress(SideFailed):
             await s.sides.drop()
         s.record = before
+        why = f"the session could not be resumed: {s.position.step.value}: {cause(exc)}"
         s.arrive(Step.ENDED)
         if isinstance(exc, OccupiedElsewhere):
             raise Conflict(str(exc), "occupied_external") from exc
         if isinstance(exc, (SideFailed, PhaseTimeout, OSError)):
-            raise AgentFailed(f"the session could not be resumed: {cause(exc)}") from exc
+            raise AgentFailed(why) from exc
         raise
     if place == "acp":
         s.sides.adopt_chat()
     s.queue_lost = before.queued if before.state == "interrupted" else 0
-    s.known = Known(session_id=session_id)
     s.arrive(Step(place))
     if loaded is not None:
         show(s, loaded)
@@ -106,6 +106,8 @@ async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | 
         return None
     identity.check_free(s, wanted)
     s.opening = wanted
+    if s.known.session_id != wanted:
+        s.known = Known(session_id=wanted)
     if place == "acp":
         await _check(s, wanted)
     elif s.sides.missing_connector() is None:
@@ -136,7 +138,7 @@ def session_missing(listed: list[Summary]) -> Conflict:
 
 async def _load(s: HybridSession, session_id: str) -> ChatLog:
     try:
-        return await load(s, session_id, Known(session_id=session_id))
+        return await load(s, session_id, s.known, demanding=False)
     except SessionUnknown as exc:
         raise session_missing(await s.sides.waiting.sessions()) from exc
 

@@ -16,12 +16,13 @@ from hybridmux.conversation.tries import pauses
 from hybridmux.wire.convert import Json
 
 
-async def load(s: HybridSession, session_id: str, known: Known) -> ChatLog:
+async def load(s: HybridSession, session_id: str, known: Known, *, demanding: bool = True) -> ChatLog:
     """The conversation in a log that nobody sees before `show`; the connector in waiting has it open then.
 
     An agent that can only resume leaves the log as it is. Raises `SideFailed` when a finished turn stays
-    away, `OccupiedElsewhere` when another program keeps it.
+    away (`demanding`; otherwise a notice says so), `OccupiedElsewhere` when another program keeps it.
     """
+    soon = trio.current_time() + s.budgets.retry / 3
     for pause in pauses(s.budgets.retry):
         chat = s.sides.waiting
         if not chat.abilities.load:
@@ -34,10 +35,14 @@ async def load(s: HybridSession, session_id: str, known: Known) -> ChatLog:
                 raise
         else:
             verdict = judge(known, fresh.facts.heard)
+            if verdict == "behind" and not demanding:
+                verdict = "late"  # there is no side to go back to: what the agent has is what there is
             if verdict == "behind" and pause is None:
                 _settle_for(s, known, fresh)
                 verdict = "changed"
-            if verdict != "behind":
+            if verdict == "late" and (pause is None or trio.current_time() > soon):
+                verdict = "changed"
+            if verdict in ("whole", "changed"):
                 _tell(fresh, known, changed=verdict == "changed")
                 return fresh
         await s.sides.discard()

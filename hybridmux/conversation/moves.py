@@ -7,8 +7,6 @@ from pathlib import Path
 import trio
 
 from hybridmux.conversation import identity
-from hybridmux.conversation.barrier import Known
-from hybridmux.conversation.identity import instant
 from hybridmux.conversation.loading import begin_conversation, continue_conversation, load
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
@@ -25,7 +23,7 @@ def cause(exc: BaseException) -> str:
         return str(exc)
     if isinstance(exc, OSError):
         return exc.strerror or str(exc)
-    return f"{type(exc).__name__}: {exc}"
+    return "a fault of the server; its log says more"
 
 
 def check_folder(s: HybridSession) -> None:
@@ -131,7 +129,7 @@ async def rolling_back(s: HybridSession, origin: Place, session_id: str | None) 
             await _give_up(s, why)
         if isinstance(exc, OccupiedElsewhere):
             raise Conflict(str(exc), "occupied_external") from exc
-        if isinstance(exc, StoreUnusable) or not isinstance(exc, HybridmuxError):
+        if isinstance(exc, StoreUnusable) or not isinstance(exc, (HybridmuxError, OSError)):
             raise
         raise AgentFailed(why) from exc
 
@@ -178,7 +176,7 @@ async def reconnect(s: HybridSession) -> None:
                 await continue_conversation(s, chat, session_id)
                 s.log.mark("reconnected")
             else:
-                s.publish(await load(s, session_id, known_here(s)))
+                s.publish(await load(s, session_id, s.knowledge()))
     except BaseException as exc:
         await s.sides.discard()
         if isinstance(exc, trio.TooSlowError):
@@ -186,14 +184,3 @@ async def reconnect(s: HybridSession) -> None:
         raise
     s.connector_missing = None
     s.sides.adopt_chat()
-
-
-def known_here(s: HybridSession) -> Known:
-    """What the chat holds of the conversation now."""
-    facts, turn = s.log.facts, s.turns.turn
-    return Known(
-        session_id=s.record.agent_session_id,
-        heard=facts.heard,
-        tools=facts.tools,
-        last_end=instant(turn.ended_at) if turn else None,
-    )

@@ -29,7 +29,7 @@ from hybridmux.conversation.turns import Turns
 from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.convert import Json
-from hybridmux.wire.types import Place, StateName
+from hybridmux.wire.types import Place, StateName, instant
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -134,12 +134,26 @@ class HybridSession:
         """The session is over: the record says how, its processes are gone."""
         if self.position.step is not Step.ENDED:
             self.position.fall(self.record.side)
+        if not self.over.is_set():
+            self.known = self.knowledge()
         await self.save(state=state, best_effort=True)
         self.over.set()
         self.changed()
 
     async def _chat_closed(self) -> None:
         await self.turns.abandon()
+
+    def knowledge(self) -> Known:
+        """What is known of the conversation now, on whichever side it is."""
+        if self.record.side == "tui":
+            return self.known.after(self.stay)
+        facts, turn = self.log.facts, self.turns.turn
+        return Known(
+            session_id=self.record.agent_session_id,
+            heard=facts.heard,
+            tools=facts.tools,
+            last_end=instant(turn.ended_at) if turn else None,
+        )
 
     # --- the record ---
 

@@ -59,6 +59,10 @@ class Turns:
         self._cancelling = False
         self._scope: trio.CancelScope | None = None
         self._over = trio.Event()
+        self._sent = False
+        """The running turn's message has gone to the agent."""
+        self._leaving = False
+        """The running turn is ended by a switch."""
         self._said_until = 0
         """The log's end when the running turn's message had been written."""
 
@@ -159,6 +163,7 @@ class Turns:
     def _begin(self, text: str) -> None:
         self.turn = Turn(id=secrets.token_hex(6), started_at=utc_now())
         self._cancelling, self._over = False, trio.Event()
+        self._sent = self._leaving = False
         self.asking.refusing = False
         self._write_start(self._host.log, self.turn, text)
         self._host.changed()
@@ -185,6 +190,7 @@ class Turns:
                 await self._host.note_activity()
                 chat = await self._connected(turn, text)
                 if not self._cancelling:  # else it was stopped before it was sent
+                    self._sent = True
                     stop = (await chat.prompt([{"type": "text", "text": text}])).stop_reason
                     self.auth_required = False
             except AuthRequired as exc:
@@ -192,6 +198,10 @@ class Turns:
             except HybridmuxError as exc:
                 stop, error = "error", str(exc)
         self._scope = None
+        if not self._sent:
+            self._host.log.facts.heard.running.clear()  # no replay can hold it
+        if self._leaving and not self._sent:
+            self.queue = evolve(self.queue, items=[QueueItem(id=turn.id, text=text), *self.queue.items])
         await self._end(turn, stop, error)
 
     async def _end(self, turn: Turn, stop: str, error: str | None) -> None:
@@ -248,10 +258,13 @@ class Turns:
             await self._force()
 
     async def settle(self) -> None:
-        """For a switch: cancels what runs and waits for the turn's end; the caller sets the deadline."""
+        """For a switch: cancels what runs and waits for the turn's end; the caller sets the deadline.
+
+        A message that had not gone to the agent yet waits at the head of the queue afterwards.
+        """
         if not self.running:
             return
-        self._cancelling = True
+        self._cancelling = self._leaving = True
         await self._ask_to_stop()
         await self._over.wait()
 

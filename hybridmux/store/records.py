@@ -84,6 +84,11 @@ class RecordStore:
             folder / "hybrid-sessions.json", Record, key="records", version=VERSION, write=write
         )
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._document.path
+
     def load(self) -> None:
         """Reads the file; what is unusable about it is raised at use."""
         self._document.load()

@@ -1,20 +1,24 @@
 """Scripted sides: the switch runs over them with the mock clock, and every step is written down.
 
 `World` is the play: what the agent has stored, what each program does when it is asked something, and the
-list of what happened. It checks the one rule that no test may break: never two programs on a conversation.
+list of what happened. It checks the rules that no test may break: never two programs on a conversation,
+never a load or a resume while a prompt is open, never two of them on one connection.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from types import SimpleNamespace
 
 import trio
 from attrs import define, evolve, field
+from trio.testing import wait_all_tasks_blocked
 
 from hybridmux.agents.demo_profile import PROFILE
 from hybridmux.agents.launch import Launch
-from hybridmux.agents.profile import TuiState
+from hybridmux.agents.profile import Profile, TuiState
 from hybridmux.budgets import Budgets
+from hybridmux.conversation import switch
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.lifecycle import create
 from hybridmux.conversation.moves import reconnect
@@ -30,6 +34,7 @@ from hybridmux.conversation.sides import (
 from hybridmux.errors import StoreUnusable
 from hybridmux.journal import ByteJournal
 from hybridmux.store.records import Record
+from hybridmux.wire.sessions import SwitchResult
 
 ID = "demo_1"
 
@@ -54,7 +59,21 @@ class World:
     resume: object = "ok"
     prompt: object = "ok"
     cancel: str = "ok"
+    can_load: bool = True
     can_resume: bool = True
+    replays_on_resume: bool = False
+    """Against the rule."""
+    answers: bool = True
+    """Prompts get an answer with text."""
+    uses_tools: bool = False
+    """Prompts call a tool, which no replay shows."""
+    remembers: bool = False
+    """Prompts are in later replays."""
+    draft: bool | None = None
+    """What the terminal says of unsent text."""
+    delay: Callable[[], float] = float
+    """Seconds that each start, stop and call takes."""
+    prompts_open: int = 0
     missing: str | None = None
     elsewhere: set[str] = field(factory=set)
     """Agent sessions that programs of others have open."""
@@ -81,10 +100,15 @@ class World:
         self.happened.append(what)
 
     def enter(self, who: str) -> None:
-        if self.writers:
-            self.violations.append(f"{who} opens a conversation that {self.writers} has open")
-        assert not self.violations, self.violations
+        self.require(not self.writers, f"{who} opens a conversation that {self.writers} has open")
+        self.require(not self.prompts_open, f"{who} opens a conversation in the middle of a turn")
         self.writers.add(who)
+
+    def require(self, holds: bool, rule: str) -> None:
+        """Remembered, because a session survives what its programs raise."""
+        if not holds:
+            self.violations.append(rule)
+            raise AssertionError(rule)
 
 
 async def behave(behaviour: object) -> None:
@@ -138,7 +162,13 @@ class ScriptedTui:
         self.bell.ring()
 
     def state(self) -> TuiState:
-        return TuiState(turn=self.turn, ready=True, session_id=self.session_id, stored=self.world.stored)
+        return TuiState(
+            turn=self.turn,
+            ready=True,
+            session_id=self.session_id,
+            stored=self.world.stored,
+            draft=self.world.draft,
+        )
 
     async def write(self, data: bytes) -> None:
         await self.press([SimpleNamespace(keys=data, pause=0)])
@@ -153,6 +183,7 @@ class ScriptedTui:
 
     async def ready(self) -> TuiState:
         behaviour = self.world.tui_starts.pop(0) if self.world.tui_starts else "ok"
+        await trio.sleep(self.world.delay())
         await behave(behaviour)
         return self.state()
 
@@ -182,6 +213,7 @@ class ScriptedTui:
 
     async def stop(self, *, clean: bool) -> str:
         self.world.note("quit" if clean else "kill")
+        await trio.sleep(self.world.delay())
         if self.world.quit == "hang":
             with trio.move_on_after(15):
                 await self.ended()
@@ -200,10 +232,11 @@ class ScriptedChat:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.abilities = Abilities(load=True, resume=world.can_resume)
+        self.abilities = Abilities(load=world.can_load, resume=world.can_resume)
         self.sink = lambda _: None
         self.asker = None
         self.report = None
+        self.opened = False
         self.gone = trio.Event()
         self.finish_turn = trio.Event()
 
@@ -213,6 +246,7 @@ class ScriptedChat:
 
     async def sessions(self) -> list[Summary]:
         await behave(self.world.list_)
+        await trio.sleep(self.world.delay())
         when = self.world.updated_at
         return [Summary(session_id=each, title=each, updated_at=when) for each in self.world.listed]
 
@@ -221,31 +255,57 @@ class ScriptedChat:
         self.world.note("new")
         return self.world.id, {}
 
-    async def load(self, session_id: str):
+    def enter(self) -> None:
+        self.world.require(not self.opened, "a connection opens a second conversation")
+        self.opened = True
         self.world.enter("chat")
+
+    async def load(self, session_id: str):
+        self.enter()
         self.world.note(f"load {session_id}")
         if self.world.refusals:
             self.world.refusals -= 1
             raise OccupiedElsewhere("thread_active_writer")
-        history = self.world.history[: -1 if self.world.lag else None]
+        await self.replay(self.world.history[: -1 if self.world.lag else None])
         self.world.lag = max(0, self.world.lag - 1)
-        for index, text in enumerate(history):
-            self.update("user_message_chunk", text, f"m{index}")
-            await trio.lowlevel.checkpoint()
         await behave(self.world.load)
         return {}
 
+    async def replay(self, history: list[str]) -> None:
+        await trio.sleep(self.world.delay())
+        for index, text in enumerate(history):
+            self.update("user_message_chunk", text, f"m{index}")
+            await trio.lowlevel.checkpoint()
+
+    def replay_at_once(self, history: list[str]) -> None:
+        for index, text in enumerate(history):
+            self.update("user_message_chunk", text, f"m{index}")
+            self.update("agent_message_chunk", f"echo: {text}", f"a-{text}")
+
     async def resume(self, session_id: str):
-        self.world.enter("chat")
+        self.enter()
         self.world.note(f"resume {session_id}")
+        if self.world.replays_on_resume:
+            self.replay_at_once(self.world.history)
         await behave(self.world.resume)
         return {}
 
     async def prompt(self, blocks) -> PromptOutcome:
-        text = blocks[0]["text"]
+        self.world.prompts_open += 1
+        try:
+            return await self.turn(blocks[0]["text"])
+        finally:
+            self.world.prompts_open -= 1
+
+    async def turn(self, text: str) -> PromptOutcome:
         self.world.note(f"prompt {text}")
         self.world.prompts.append(text)
-        self.update("agent_message_chunk", f"echo: {text}", f"a-{text}")
+        if self.world.remembers:
+            self.world.history.append(text)
+        if self.world.uses_tools:
+            self.sink({"update": {"sessionUpdate": "tool_call", "toolCallId": f"t-{text}", "title": "ls"}})
+        if self.world.answers:
+            self.update("agent_message_chunk", f"echo: {text}", f"a-{text}")
         if self.world.prompt == "open":
             await self.finish_turn.wait()
             if self.gone.is_set():
@@ -265,6 +325,7 @@ class ScriptedChat:
     async def stop(self) -> None:
         if not self.gone.is_set():
             self.world.note("stop chat")
+            await trio.sleep(self.world.delay())
         self.leave()
 
     async def kill(self) -> None:
@@ -308,6 +369,7 @@ class ScriptedSides:
     @asynccontextmanager
     async def open_chat(self, plan) -> AsyncIterator[ScriptedChat]:
         self.world.note("connector")
+        await trio.sleep(self.world.delay())
         await behave(self.world.initialize)
         self.chat = chat = ScriptedChat(self.world)
         try:
@@ -358,6 +420,27 @@ class Play:
     def record(self) -> Record:
         return self.world.records[self.session.id]
 
+    async def to_chat(self, chosen: str | None = None) -> SwitchResult:
+        """Terminal → chat."""
+        return await self.session.operate("switch", partial(switch.to_chat, self.session, chosen))
+
+    async def to_terminal(self) -> SwitchResult:
+        """Chat → terminal."""
+        return await self.session.operate("switch", partial(switch.to_terminal, self.session))
+
+    async def turn_in_terminal(self, text: str) -> None:
+        """A turn in the terminal that the agent will replay."""
+        self.sides.tui.set("running")
+        await wait_all_tasks_blocked()
+        self.world.history.append(text)
+        self.sides.tui.set("idle")
+        await wait_all_tasks_blocked()
+
+    async def turn_in_chat(self, text: str) -> None:
+        """A prompt, to its turn's end."""
+        await self.session.turns.prompt(text)
+        await wait_all_tasks_blocked()
+
     def texts(self) -> list[str]:
         """User and agent texts of the timeline, in order."""
         entries = self.session.log.journal.read(self.session.log.journal.tail, 10**9)
@@ -369,11 +452,13 @@ class Play:
 
 
 @asynccontextmanager
-async def play(world: World, place: str = "tui", **budgets: float) -> AsyncIterator[Play]:
+async def play(
+    world: World, place: str = "tui", *, profile: Profile = PROFILE, **budgets: float
+) -> AsyncIterator[Play]:
     """A session that rests on `place`."""
     sides = ScriptedSides(world)
     launch = Launch(agent="demo", program="hybridmux-demo", leading=("tui",))
-    plan = Plan(profile=PROFILE, launch=launch, session="s1", cwd="/", env={})
+    plan = Plan(profile=profile, launch=launch, session="s1", cwd="/", env={})
     now = "2026-01-01T00:00:00Z"
     record = Record(
         id="s1", name="play", config_id="c", agent="demo", cwd="/", cmd=[], side=place,
@@ -394,3 +479,4 @@ async def play(world: World, place: str = "tui", **budgets: float) -> AsyncItera
         world.happened.clear()
         yield Play(world, session, sides)
         nursery.cancel_scope.cancel()
+    assert world.violations == []

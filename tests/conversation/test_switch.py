@@ -363,3 +363,17 @@ async def test_a_conversation_that_another_program_has_open_is_left_alone(autoju
         assert caught.value.reason == "occupied_external"
         assert_back_in_terminal(p)
         assert "quit" not in p.world.happened
+
+
+async def test_a_message_that_waits_for_a_connector_comes_back_as_the_draft(autojump_clock):
+    world = World()
+    async with play(world, "acp") as p:
+        p.sides.chat.leave()
+        await wait_all_tasks_blocked()
+        world.initialize = "hang"
+        await p.session.turns.prompt("not sent yet")
+        await wait_all_tasks_blocked()
+        await p.session.turns.prompt("behind it")
+        result = await to_terminal(p)
+        assert result.draft == "not sent yet\n\nbehind it"
+        assert world.prompts == []

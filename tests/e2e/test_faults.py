@@ -1,6 +1,5 @@
 """A switch whose target fails: the answer, the session afterwards, and nothing left over."""
 
-import json
 import os
 import signal
 from pathlib import Path
@@ -9,27 +8,14 @@ import pytest
 import trio
 
 from tests.support.client import Client, Unexpected, marked
+from tests.support.talk import known_agent_session, say_in_terminal
 
 
 async def spoken_session(client: Client, text: str = "hello one") -> str:
     """A demo session in its terminal with one turn."""
     session = await client.demo_session()
-    async with client.terminal(session["id"]) as term:
-        await term.until_text("ready")
-        await term.type(text)
-        await term.until_text(f"echo: {text}")
+    await say_in_terminal(client, session["id"], text)
     return session["id"]
-
-
-async def known_agent_session(client: Client, sid: str) -> str:
-    """The agent's id, once the terminal has stated it."""
-    async with client.socket("/ws/events") as ws:
-        with trio.fail_after(5):
-            while True:
-                frame = json.loads(await ws.get_message())
-                for info in [*frame.get("sessions", []), frame.get("session", {})]:
-                    if info.get("id") == sid and info["hybrid"]["agentSessionId"]:
-                        return info["hybrid"]["agentSessionId"]
 
 
 async def assert_alive_in_terminal(client: Client, sid: str, agent_id: str) -> None:

@@ -16,6 +16,8 @@ from tests.support.views import ChatView, TerminalView
 LARGEST_FRAME = 64 * 2**20
 SLOWEST = 150.0
 """Seconds one request may take: longer than a whole switch."""
+HANDSHAKE = 20.0
+"""Seconds a WebSocket may take to open; the library waits for ever when the server dies meanwhile."""
 
 
 class Unexpected(AssertionError):
@@ -73,10 +75,14 @@ class Client:
                 await stream.send_all(whole)
                 return await _answer(conn, stream)
 
+    async def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        """A request's status, whatever it is, and its JSON."""
+        got, _, data = await self.request(method, path, body)
+        return got, _json(data)
+
     async def call(self, method: str, path: str, body: Any = None, *, status: int | None = None) -> Any:
         """A request whose JSON answer is returned; raises `Unexpected` (any 2xx is fine by default)."""
-        got, _, data = await self.request(method, path, body)
-        value = _json(data)
+        got, value = await self.ask(method, path, body)
         if got != status if status is not None else not 200 <= got < 300:
             raise Unexpected(got, value, f"{method} {path}")
         return value
@@ -158,16 +164,17 @@ class Client:
         # The stream is ours, so that it is closed however the conversation on it ends.
         async with await trio.open_tcp_stream(self.host, self.port) as stream, trio.open_nursery() as nursery:
             try:  # what is raised in here leaves as itself, not in the nursery's group
-                ws = await trio_websocket.wrap_client_stream(
-                    nursery,
-                    stream,
-                    f"{self.host}:{self.port}",
-                    path,
-                    subprotocols=subprotocols,
-                    extra_headers=[(k.encode(), v.encode()) for k, v in sent.items() if v is not None],
-                    max_message_size=LARGEST_FRAME,
-                    message_queue_size=16,
-                )
+                with trio.fail_after(HANDSHAKE):
+                    ws = await trio_websocket.wrap_client_stream(
+                        nursery,
+                        stream,
+                        f"{self.host}:{self.port}",
+                        path,
+                        subprotocols=subprotocols,
+                        extra_headers=[(k.encode(), v.encode()) for k, v in sent.items() if v is not None],
+                        max_message_size=LARGEST_FRAME,
+                        message_queue_size=16,
+                    )
                 yield ws
                 with trio.move_on_after(2):
                     await ws.aclose()

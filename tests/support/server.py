@@ -39,11 +39,16 @@ class Server:
         self.process.terminate()
         return await trio.to_thread.run_sync(lambda: self.process.wait(seconds))
 
-    def crash(self) -> None:
-        """`kill -9` of the server itself, not of its keeper."""
+    @property
+    def pid(self) -> int:
+        """The server itself, below its keeper."""
         keeper = self.process.pid
         (child, *_) = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
-        os.kill(int(child), signal.SIGKILL)
+        return int(child)
+
+    def crash(self) -> None:
+        """`kill -9` of the server itself, not of its keeper."""
+        os.kill(self.pid, signal.SIGKILL)
 
 
 @asynccontextmanager

@@ -22,6 +22,10 @@ def must(holds: object, what: object) -> None:
         raise AssertionError(f"against the contract: {what}")
 
 
+class SocketClosed(AssertionError):
+    """The server closed the socket, or has gone, before what was waited for came."""
+
+
 class View:
     """Something that reads a socket and can be waited on."""
 
@@ -77,7 +81,8 @@ class View:
                 await self._lot.park()
             if found:
                 return found
-        raise AssertionError(f"not within {seconds} s; closed {self.closed}; there is:\n{self.describe()}")
+        kind = AssertionError if self.closed is None else SocketClosed
+        raise kind(f"not within {seconds} s; closed {self.closed}; there is:\n{self.describe()}")
 
     async def until_closed(self, seconds: float = WAIT) -> tuple[int, str]:
         """Waits for the server's close: (code, reason)."""
