@@ -11,7 +11,7 @@ from tests.faults.holds import HOLDS, hold
 from tests.faults.house import ENDING, house
 from tests.faults.stage import staged
 
-STOPPING = {"error": "the server is stopping"}
+STOPPING = {"error": "the server is stopping", "reason": "server_stopping"}
 
 
 async def server_ends(folder: Path, direction: str, phase: str, *, by: signal.Signals) -> None:
