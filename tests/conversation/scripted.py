@@ -41,7 +41,7 @@ ID = "demo_1"
 
 @define
 class World:
-    """What the programs of one play do. A behaviour is `ok`, `hang`, or an exception to raise."""
+    """What the programs of one play do. A behaviour is `ok`, `hang`, an exception, or an async function."""
 
     id: str = ID
     """The agent session."""
@@ -145,6 +145,8 @@ async def behave(behaviour: object) -> None:
         await trio.sleep_forever()
     if isinstance(behaviour, Exception):
         raise behaviour
+    if callable(behaviour):
+        await behaviour()
 
 
 class ScriptedTui:

@@ -198,3 +198,36 @@ def test_a_bad_fault_is_said(acp):
     for thread in client._threads:
         thread.join()
     assert b"HYBRIDMUX_DEMO_FAULT" in client.stderr
+
+
+def test_wait_holds_one_answer_until_the_file_says_something_else(acp, tmp_path):
+    file, other = tmp_path / "fault", tmp_path / "other"
+    file.write_text("acp.list:wait")
+    other.write_text("acp.list:error")
+    client = acp(f"@{file}")
+    held = client.send("session/list")
+    assert client.call("session/new", cwd=client.cwd)["sessionId"]
+    other.replace(file)
+    with pytest.raises(Answered) as caught:
+        client.answer(held)
+    assert caught.value.code == -32603
+    other.write_text("")
+    other.replace(file)
+    with pytest.raises(Answered):
+        client.call("session/list")  # only what waits looks into the file again
+
+
+def test_wait_holds_a_cancel(acp, talk, tmp_path):
+    file, other = tmp_path / "fault", tmp_path / "other"
+    file.write_text("acp.interrupt:wait")
+    other.write_text("")
+    client = acp(f"@{file}")
+    session = talk("before")
+    client.load(session)
+    turn = client.send("session/prompt", sessionId=session, prompt=[{"type": "text", "text": "slow 30"}])
+    client.notify("session/cancel", sessionId=session)
+    assert client.call("session/list")["sessions"]  # the cancel has come before this
+    client.call("session/list")
+    assert not client.answered(turn)
+    other.replace(file)
+    assert client.answer(turn)["stopReason"] == "cancelled"

@@ -151,3 +151,33 @@ def test_fork_leaves_a_process_behind(tui):
     terminal.type("\x04")
     assert terminal.finish() == 0
     end_survivors(terminal, expected=1)
+
+
+@pytest.mark.parametrize(("instead", "status"), [("tui.load:error", 1), ("tui.quit:exit", 71)])
+def test_wait_holds_the_start_until_the_file_says_something_else(tui, talk, tmp_path, instead, status):
+    file, other = tmp_path / "fault", tmp_path / "other"
+    file.write_text("tui.load:wait")
+    other.write_text(instead)
+    terminal = tui("--resume", talk("before"), fault=f"@{file}")
+    terminal.take(0.2)
+    assert terminal.raw == b""
+    other.replace(file)
+    if status == 71:
+        terminal.ready()
+        terminal.type("\x04")
+    assert terminal.finish() == status
+
+
+def test_wait_holds_an_interrupt(tui, tmp_path):
+    file, other = tmp_path / "fault", tmp_path / "other"
+    file.write_text("tui.interrupt:wait")
+    other.write_text("")
+    terminal = tui(fault=f"@{file}")
+    terminal.ready()
+    terminal.type("slow 30\r")
+    terminal.says(state="working")
+    terminal.type("\x1b")
+    terminal.take(0.3)
+    assert terminal.reports()[-1]["state"] == "working"
+    other.replace(file)
+    terminal.says(state="idle")

@@ -159,6 +159,7 @@ class Agent:
         return _outcome(ending, opened.session.characters - before)
 
     async def _cancel(self, given: "Line") -> "Line":
+        await self._breaker.waited("interrupt")
         self._session(given).cancel()
         return {}
 

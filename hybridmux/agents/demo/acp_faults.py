@@ -23,18 +23,25 @@ class Breaker:
         self._faults = faults
         self._wire = wire
 
+    async def waited(self, moment: str) -> None:
+        """Waits as long as the faults say so; those of the file count from then on."""
+        await self._faults.waited(moment)
+
     async def at(self, moment: str, number: Any = None) -> None:
         """When a request with id `number` came in; returns if the proper answer should follow."""
+        await self.waited(moment)
         for fault in self._faults.at(moment):
             await self._break(fault, number)
 
     async def at_start(self) -> None:
+        await self.waited("start")
         if self._faults.find("start", "error"):
             sys.stderr.write("demo fault: start\n")
             breakage.leave(1)
         await self.at("start")
 
     async def at_quit(self) -> None:
+        await self.waited("quit")
         if self._faults.find("quit", "error"):
             breakage.leave(1)
         await self.at("quit")

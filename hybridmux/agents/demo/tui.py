@@ -137,12 +137,12 @@ class Tui:
         if self.dialogs.typing:
             self.dialogs.typed(None)
         elif self.turn:
-            self.turn.interrupt()
+            self._start(tui_faults.interrupt(self.faults, self.turn))
 
     def interrupt(self) -> None:
         """Ctrl-C: interrupts a turn, else clears the draft, else quits."""
         if self.turn:
-            self.turn.interrupt()
+            self._start(tui_faults.interrupt(self.faults, self.turn))
         elif self.composer.text:
             self.composer.reset()
         else:

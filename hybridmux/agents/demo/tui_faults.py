@@ -10,6 +10,7 @@ from hybridmux.agents.demo import breakage, limits, script
 from hybridmux.agents.demo.faults import Fault, Faults
 from hybridmux.agents.demo.history import Conversation
 from hybridmux.agents.demo.store import InUse, NoSuchSession, Store
+from hybridmux.agents.demo.turn import Turn
 
 
 def before_paint(moment: str, faults: Faults, session: str = "") -> None:
@@ -17,6 +18,7 @@ def before_paint(moment: str, faults: Faults, session: str = "") -> None:
 
     Raises `InUse` or `NoSuchSession` for the faults that pretend them.
     """
+    faults.wait(moment)
     for fault in faults.at(moment):
         _break(fault)
         if fault.name == "active_writer":
@@ -38,8 +40,15 @@ def at_prompt(faults: Faults, text: str) -> tuple[script.Step, ...] | None:
     return None
 
 
+async def interrupt(faults: Faults, turn: Turn) -> None:
+    """Interrupts a turn, as soon as the faults let it be."""
+    await faults.waited("interrupt")
+    turn.interrupt()
+
+
 def at_quit(faults: Faults) -> None:
     """Breaks when the terminal is restored and the program is about to end."""
+    faults.wait("quit")
     for fault in faults.at("quit"):
         if fault.name != "hang":
             _break(fault)
