@@ -94,6 +94,21 @@ STDERR_TAIL = 64
 STDERR_LINE = 2000
 LIST_PAGES = 100
 
+# Questions to installed programs (`--version`, `--help`).
+ASK_SECONDS = 5.0
+ASK_STEP = 1.0
+"""Seconds for each step of ending one that does not end by itself."""
+ASK_BYTES = 256 * KIB
+"""Of its output; one that prints more is ended, and has given no answer."""
+ANSWERS = 64
+ANSWER_SECONDS = 600.0
+"""How many answers are remembered, and how long: a version manager's file stays as it is when the version
+behind it changes."""
+ERROR_CHARS = 200
+"""Of its last words."""
+SHEBANG_BYTES = 256
+PACKAGE_BYTES = 256 * KIB
+
 # Chat.
 TEXT_FIELD = 256 * KIB
 """One text field, and all text of one message; more is cut and marked `truncated`."""
@@ -109,7 +124,7 @@ MESSAGES_TRACKED = 1024
 TOOLS_TRACKED = 64
 """Tool calls whose streamed output is held (at most `TEXT_FIELD` each) to be added to."""
 PROMPT_TEXT = 64 * KIB
-HEARD_TEXTS, HEARD_CHARS = 1000, 300
+HEARD_TEXTS, HEARD_CHARS = 200, 300
 """User messages, and characters of each, that are remembered to hold a replay against them."""
 QUEUE_ITEMS = 100
 PENDING_REQUESTS = 64

@@ -22,7 +22,8 @@ from attrs import frozen
 from hypercorn.config import Config as HypercornConfig
 from hypercorn.trio import serve as hypercorn_serve
 
-from hybridmux.agents.demo_profile import LONELY
+from hybridmux.agents import demo_profile
+from hybridmux.agents.inventory import first_configs, start_folder
 from hybridmux.agents.registry import BUILT_IN, Registry
 from hybridmux.conversation.hub import Hub
 from hybridmux.conversation.real import RealSides
@@ -41,7 +42,6 @@ from hybridmux.settings import Settings, data_folder
 from hybridmux.store import folder as store_folder
 from hybridmux.store.configs import ConfigStore
 from hybridmux.store.records import RecordStore
-from hybridmux.wire.launch import LaunchConfigBody
 
 log = logging.getLogger("hybridmux")
 
@@ -74,14 +74,16 @@ def base_url(settings: Settings, sock: socket.socket) -> str:
     return f"http://{host}:{sock.getsockname()[1]}"
 
 
-async def _first_configs(configs: ConfigStore) -> None:
+async def _first_configs(configs: ConfigStore, environ: Mapping[str, str]) -> None:
+    """What is installed is offered once: what a person deletes stays deleted. The demo agent comes first."""
     if configs.first_start:
-        await configs.add(LaunchConfigBody(name="Demo agent", cmd=["hybridmux-demo", "tui"], hybrid=True))
+        profiles = sorted(BUILT_IN, key=lambda profile: profile.name != demo_profile.PROFILE.name)
+        await configs.offer(first_configs(profiles, environ, start_folder()))
 
 
 @asynccontextmanager
 async def stores(
-    folder: Path, run: Run, settings: Settings
+    folder: Path, run: Run, settings: Settings, environ: Mapping[str, str]
 ) -> AsyncIterator[tuple[RecordStore, ConfigStore]]:
     """The files, read; what an earlier server left behind is ended first."""
     found, survived = await end_leftovers(run.data, run.start, settings.budgets.stopping_step)
@@ -94,7 +96,7 @@ async def stores(
     configs.load()
     try:
         await records.interrupt_active()
-        await _first_configs(configs)
+        await _first_configs(configs, environ)
     except StoreUnusable as exc:
         log.error("%s", exc)
     yield records, configs
@@ -128,13 +130,16 @@ async def serve(
         token = store_folder.token(folder)
         run = Run.of(folder)
         url = base_url(settings, sock)
-        async with stores(folder, run, settings) as (records, configs), trio.open_nursery() as nursery:
+        async with (
+            stores(folder, run, settings, environ) as (records, configs),
+            trio.open_nursery() as nursery,
+        ):
             budgets = settings.budgets
             nursery.start_soon(reap_strangers)
             nursery.start_soon(_wait_for_stop, stop)
             hub = Hub(
                 sides=RealSides(run, budgets),
-                registry=Registry([*BUILT_IN, LONELY] if settings.test_profiles else BUILT_IN),
+                registry=Registry([*BUILT_IN, demo_profile.LONELY] if settings.test_profiles else BUILT_IN),
                 records=records,
                 configs=configs,
                 budgets=budgets,

@@ -86,7 +86,7 @@ class Program:
 
     def pids(self) -> frozenset[int]:
         """It and everything it started."""
-        return frozenset(self.family.members())
+        return self.family.pids()
 
     def strike(self) -> None:
         """SIGKILL to everything, at once."""

@@ -163,10 +163,10 @@ class Translator:
         # Told without a kind, a replayed call may have only its tool's name where it had words while live.
         is_bare = not update.get("kind") and tools.BARE_NAME.fullmatch(title) is not None
         better = tools.title_from_input(update.get("rawInput")) if not title or is_bare else None
+        if is_bare and has_title:
+            return {}
         if better and not has_title:
             title, is_bare = better, False
-        elif is_bare and has_title:
-            title = ""
         self._tools[tool_id] = has_title or (bool(title) and not is_bare)
         if not title and update["sessionUpdate"] == "tool_call":
             title = text(update.get("name")) or text(update.get("kind")) or "tool"

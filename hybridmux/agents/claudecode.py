@@ -10,7 +10,7 @@ from hybridmux.agents.evidence import REPORTS, last_id, observing, rule, trouble
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.options import ArgRules, Option, named, words
 from hybridmux.agents.profile import Press, Profile
-from hybridmux.agents.versions import Verified
+from hybridmux.agents.versions import Verified, node
 from hybridmux.wire.types import ConnectorInfo
 
 _SESSION = Option(refuse="session_arg")
@@ -105,6 +105,7 @@ PROFILE = Profile(
         Verified(name="claude", version="2.1.332", of="program"),
         Verified(name="claude-agent-acp", version="0.101.0", of="connector"),
     ),
+    engines=(node("program", "22"), node("connector", "22")),
     observe=observing(RULES),
     answer_osc7501=True,
     interrupt=_ESC,

@@ -11,7 +11,7 @@ from hybridmux.agents.launch import Launch
 from hybridmux.agents.options import ArgRules, Option, named, words
 from hybridmux.agents.profile import Press, Profile
 from hybridmux.agents.shared_server import SharedServer
-from hybridmux.agents.versions import Verified
+from hybridmux.agents.versions import Verified, node
 from hybridmux.wire.types import ConnectorInfo
 
 _VALUE = Option(takes="one")
@@ -96,6 +96,7 @@ PROFILE = Profile(
         Verified(name="Codex CLI", version="0.171.0", of="program"),
         Verified(name="codex-acp", version="2.6.0", of="connector"),
     ),
+    engines=(node("program", "16"), node("connector")),
     observe=observing(RULES),
     interrupt=_ESC,
     dismiss=_ESC,

@@ -13,35 +13,18 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from hybridmux.proc.locks import Inode, parse_locks
 from hybridmux.proc.table import open_files
 
 _FOLDER = "thread-writer-locks"
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _LOCK = re.compile(rf"(?P<folder>.+)/{_FOLDER}/(?P<thread>{_UUID})\.lock")
-_LINE = re.compile(
-    r"\d+: (?:FLOCK|OFDLCK|POSIX) +\w+ +(?:READ|WRITE) +"
-    r"(?P<pid>-?\d+) (?P<major>[0-9a-f]+):(?P<minor>[0-9a-f]+):(?P<inode>\d+) "
-)
-LOCKS_BYTES = 1024 * 1024
-"""Of /proc/locks that are looked at."""
-
-Inode = tuple[int, int, int]
-"""Major and minor device number, inode number."""
 
 
 def threads_in(files: Iterable[str], home: str) -> list[str]:
     """The threads whose locks are among a process's open files, oldest first; `home` as a real path."""
     found = map(_LOCK.fullmatch, files)
     return sorted({one["thread"] for one in found if one and one["folder"] == home})
-
-
-def parse_locks(text: str) -> list[tuple[int, Inode]]:
-    """(pid, inode) of each lock in /proc/locks. Locks that are waited for (`->`) are not held."""
-    return [
-        (int(one["pid"]), (int(one["major"], 16), int(one["minor"], 16), int(one["inode"])))
-        for one in map(_LINE.match, text[:LOCKS_BYTES].splitlines())
-        if one
-    ]
 
 
 def held_by_others(locks: Iterable[tuple[int, Inode]], inode: Inode, ours: frozenset[int]) -> bool:

@@ -76,6 +76,7 @@ PROFILE = Profile(
     farewell=farewell,
     identity="report",
     environment=_environment,
+    reapply=("effort", "fast"),
     force_note="What runs in the background of the terminal ends with it.",
 )
 

@@ -11,7 +11,7 @@ from hybridmux.agents.evidence import last_id, observing, rule, trouble
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.options import ArgRules, Option, named, words
 from hybridmux.agents.profile import FormPermission, Press, Profile
-from hybridmux.agents.versions import Verified
+from hybridmux.agents.versions import Engine, Verified
 
 _BOTH = Option(takes="one", chat="kept")
 _BOTH_FLAG = Option(chat="kept")
@@ -91,6 +91,15 @@ PROFILE = Profile(
     acp_argv=_acp,
     resume_args=lambda session_id: ("--resume", session_id),
     verified=(Verified(name="omp", version="18.2.3", of="program"),),
+    engines=(
+        Engine(
+            title="Bun",
+            names=frozenset({"bun"}),
+            of="program",
+            minimum="1.3.14",
+            install="npm install -g bun",
+        ),
+    ),
     observe=observing(RULES),
     interrupt=_ESC,
     dismiss=_ESC,

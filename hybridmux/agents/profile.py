@@ -13,7 +13,7 @@ from attrs import field, frozen
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.options import ArgRules
 from hybridmux.agents.shared_server import SharedServer
-from hybridmux.agents.versions import Verified
+from hybridmux.agents.versions import Engine, Verified
 from hybridmux.wire.types import ConnectorInfo
 
 TurnState = Literal["idle", "running", "asking", "unknown"]
@@ -106,6 +106,8 @@ class Profile:
     """A background server that would keep the conversation open after the TUI has ended."""
     verified: tuple[Verified, ...] = ()
     """Versions this profile was tried with; older ones are named as outdated."""
+    engines: tuple[Engine, ...] = ()
+    """What its program and its connector run on, where they are scripts."""
 
     # --- its terminal ---
     observe: Callable[[Look], TuiState]
@@ -151,4 +153,5 @@ class Profile:
     )
     """Reads a form (its message and schema) that is a permission request in fact."""
     failed_answer: re.Pattern[str] | None = None
-    """A turn whose only text matches has failed, though the agent says that it ended well."""
+    """A turn whose only text matches and that used no tokens has failed, though the agent says that it ended
+    well."""

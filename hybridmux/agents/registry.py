@@ -7,11 +7,13 @@ from hybridmux.agents.launch import Launch, Refusal, analyse
 from hybridmux.agents.profile import Profile
 from hybridmux.wire.launch import HybridSupport
 
-BUILT_IN: tuple[Profile, ...] = (opencode.PROFILE, omp.PROFILE, demo_profile.PROFILE)
-
-# Complete, but not offered before the sides do what they ask for: codex must be started apart from its
-# background server (`shared_server`), Claude Code's connector told which program to run (`executable`).
-PREPARED: tuple[Profile, ...] = (codex.PROFILE, claudecode.PROFILE)
+BUILT_IN: tuple[Profile, ...] = (
+    opencode.PROFILE,
+    claudecode.PROFILE,
+    codex.PROFILE,
+    omp.PROFILE,
+    demo_profile.PROFILE,
+)
 
 
 class Registry:

@@ -5,12 +5,13 @@ import sys
 from collections.abc import Sequence
 
 from hybridmux import __version__
-from hybridmux.cli import serve, token
+from hybridmux.cli import doctor, serve, token
 
 EPILOG = """\
 a first try:
   hybridmux serve                     start the server; open the URL it prints
   hybridmux serve --port 0            the same on any free port
+  hybridmux doctor                    which agents are found, what is amiss, what to do
   hybridmux token                     print the server's token (for programs: Authorization: Bearer …)
 
 The server listens on 127.0.0.1 and keeps its files (token, records, launch configs) in the data folder.
@@ -29,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"hybridmux {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in (serve, token):
+    for module in (serve, doctor, token):
         module.add_to(commands)
     return top
 

@@ -38,7 +38,7 @@ def _blame() -> Iterator[None]:
     except SideFailed:
         raise
     except HybridmuxError as exc:
-        kind = SideFailed
+        kind: Callable[[str], SideFailed] = SideFailed
         if is_auth_required(exc):
             kind = AuthRequired
         elif is_active_writer(exc):
@@ -53,6 +53,7 @@ class AcpSide:
 
     def __init__(self, budgets: Budgets) -> None:
         self.abilities = Abilities()
+        self.version = ""
         self.sink: Callable[[Json], None] = lambda _: None
         self.asker: Asker | None = None
         self.report: EndReport | None = None
@@ -87,6 +88,7 @@ class AcpSide:
         self._connector = connector
         with _blame():
             result = await connector.initialize()
+        self.version = result.version
         self.abilities = Abilities(
             load=result.can_load,
             resume=result.can_resume,

@@ -1,29 +1,36 @@
 """What the agent asks while it works: permission requests and forms.
 
 They are kept here, not in any viewer: a reload or a second device shows the same open requests, and an
-answer counts once. In mode `auto` permissions are granted silently; forms always wait for a person.
+answer counts once. In mode `auto` permissions are granted silently; forms always wait for a person, those
+too that are a permission request in fact and are shown as one.
 """
 
 import secrets
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import trio
 from attrs import define, field
 
+from hybridmux.acp.messages import MESSAGE_CHARS
+from hybridmux.agents.profile import FormPermission
 from hybridmux.budgets import PENDING_REQUESTS
 from hybridmux.conversation.chatlog import ChatLog
+from hybridmux.conversation.sides import Plan
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.chat_commands import RequestAnswer
 from hybridmux.wire.convert import Json
 from hybridmux.wire.types import PermissionMode, utc_now
 
 _CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
+_NO_ANSWER: Json = {"action": "cancel"}
 
 
 class Host(Protocol):
     """What asking needs of its session."""
 
     log: ChatLog
+    plan: Plan
 
     def changed(self) -> None:
         """Tells viewers."""
@@ -34,6 +41,13 @@ class Pending:
     """Something the agent asked and nobody has answered."""
 
     request: Json
+    """As clients see it."""
+    withdrawn: Json
+    """What the agent gets if nobody answers."""
+    results: Mapping[str, Json] = field(factory=dict)
+    """What the agent gets, by the option that is selected."""
+    granting: str | None = None
+    """The option that mode `auto` selects; None: this one is for a person."""
     answered: trio.Event = field(factory=trio.Event)
     result: Json | None = None
     outcome: str = "cancelled"
@@ -50,12 +64,12 @@ def _selected(option_id: Any) -> Json:
     return {"outcome": {"outcome": "selected", "optionId": option_id}}
 
 
-def _allowing(options: list[Json]) -> Json | None:
+def _granting(options: list[Json]) -> str | None:
     """The option that `auto` picks: the first allow_once, else the first allow_always."""
     for kind in ("allow_once", "allow_always"):
         for option in options:
             if option.get("kind") == kind:
-                return option
+                return str(option.get("optionId"))
     return None
 
 
@@ -70,6 +84,20 @@ def _shown_option(option: Json) -> Json:
         "name": str(option.get("name") or option_id),
         "kind": str(option.get("kind") or ""),
     }
+
+
+def _disguised(form: FormPermission) -> Pending:
+    """A form that asks for permission, as a permission request; its answers are those of a form."""
+    answers = ((form.allow, "allow_once"), (form.deny, "reject_once"))
+    return Pending(
+        {
+            "kind": "permission",
+            "title": form.title,
+            "options": [{"optionId": value, "name": value, "kind": kind} for value, kind in answers],
+        },
+        _NO_ANSWER,
+        {value: {"action": "accept", "content": {form.key: value}} for value, _ in answers},
+    )
 
 
 class Asking:
@@ -93,16 +121,16 @@ class Asking:
     def withdraw(self) -> None:
         """The turn ends: what is open is answered `cancelled`."""
         for pending in list(self._pending.values()):
-            is_form = pending.request["kind"] == "form"
-            pending.settle({"action": "cancel"} if is_form else _CANCELLED, "cancelled")
+            pending.settle(pending.withdrawn, "cancelled")
 
     async def permission(self, params: Json) -> Json:
         """`session/request_permission`: answered by the mode or by a person."""
         given = params.get("options")
         options = [option for option in given if isinstance(option, dict)] if isinstance(given, list) else []
-        chosen = _allowing(options) if self.mode == "auto" and not self.refusing else None
-        if chosen is not None:
-            return _selected(chosen.get("optionId"))
+        results = {str(option.get("optionId")): _selected(option.get("optionId")) for option in options}
+        granting = _granting(options)
+        if granting is not None and self.mode == "auto" and not self.refusing:
+            return results[granting]
         call = _object(params.get("toolCall"))
         request = {
             "kind": "permission",
@@ -112,22 +140,22 @@ class Asking:
         if call.get("toolCallId"):
             request["toolCallId"] = str(call["toolCallId"])
             self._host.log.asks_for(call)
-        return await self._ask(request, _CANCELLED)
+        return await self._ask(Pending(request, _CANCELLED, results, granting))
 
     async def form(self, params: Json) -> Json:
         """`elicitation/create`: always answered by a person."""
-        request = {
-            "kind": "form",
-            "title": str(params.get("message") or "The agent asks"),
-            "schema": _object(params.get("requestedSchema")),
-        }
-        return await self._ask(request, {"action": "cancel"})
+        message = str(params.get("message") or "The agent asks")[:MESSAGE_CHARS]
+        schema = _object(params.get("requestedSchema"))
+        permission = self._host.plan.profile.form_permission(message, schema)
+        if permission is not None:
+            return await self._ask(_disguised(permission))
+        return await self._ask(Pending({"kind": "form", "title": message, "schema": schema}, _NO_ANSWER))
 
-    async def _ask(self, request: Json, otherwise: Json) -> Json:
+    async def _ask(self, pending: Pending) -> Json:
         if self.refusing or len(self._pending) >= PENDING_REQUESTS:
-            return otherwise
+            return pending.withdrawn
         request_id = f"r-{secrets.token_hex(6)}"
-        pending = Pending({"requestId": request_id, **request})
+        pending.request = {"requestId": request_id, **pending.request}
         self._pending[request_id] = pending
         self._host.log.append({"type": "request.open", **pending.request})
         self._host.changed()
@@ -139,7 +167,7 @@ class Asking:
                 {"type": "request.close", "requestId": request_id, "outcome": pending.outcome}
             )
             self._host.changed()
-        return pending.result or otherwise
+        return pending.result or pending.withdrawn
 
     def answer(self, request_id: str, answer: RequestAnswer) -> None:
         """A person's answer to an open request; raises `Conflict` (answered), `BadRequest`."""
@@ -152,14 +180,13 @@ class Asking:
     @staticmethod
     def _answer_permission(pending: Pending, answer: RequestAnswer) -> None:
         if answer.outcome == "cancelled":
-            pending.settle(_CANCELLED, "cancelled")
+            pending.settle(pending.withdrawn, "cancelled")
             return
-        known = {option["optionId"] for option in pending.request["options"]}
         if answer.outcome != "selected" or answer.option_id is None:
             raise BadRequest("outcome must be selected with an optionId, or cancelled")
-        if answer.option_id not in known:
+        if answer.option_id not in pending.results:
             raise BadRequest("optionId is none of the request's options")
-        pending.settle(_selected(answer.option_id), answer.option_id)
+        pending.settle(pending.results[answer.option_id], answer.option_id)
 
     @staticmethod
     def _answer_form(pending: Pending, answer: RequestAnswer) -> None:
@@ -177,7 +204,6 @@ class Asking:
         self.mode = mode
         if mode == "auto":
             for pending in list(self._pending.values()):
-                chosen = _allowing(pending.request.get("options") or [])
-                if chosen is not None:
-                    pending.settle(_selected(chosen["optionId"]), chosen["optionId"])
+                if pending.granting is not None:
+                    pending.settle(pending.results[pending.granting], pending.granting)
         self._host.changed()

@@ -6,6 +6,7 @@ also rewind, compact and drop interrupted turns, so a replay that merely differs
 
     whole     all that we know of is there
     changed   earlier messages are gone, later ones are there: rewound or compacted
+    late      an interrupted turn is not there: agents may drop it, so it is waited for a little, not demanded
     behind    a turn that finished is not there
 """
 
@@ -22,7 +23,7 @@ CLOCK_SLACK = 2.0
 
 WRAPPED_CHARS = 8
 
-Verdict = Literal["whole", "changed", "behind"]
+Verdict = Literal["whole", "changed", "late", "behind"]
 
 
 def _plain(text: str) -> str:
@@ -38,6 +39,8 @@ class Heard:
     """Messages that a later replay should hold."""
     loose: list[str] = field(factory=list)
     """Messages whose turn was cancelled or failed: agents may drop them."""
+    hoped: list[str] = field(factory=list)
+    """Of those the messages of the last turn, if that was cancelled or failed."""
     running: list[str] = field(factory=list)
     """Messages of the turn that runs."""
     fresh: bool = False
@@ -55,6 +58,7 @@ class Heard:
 
     def turn_ended(self, *, well: bool) -> None:
         """The turn that ran is over."""
+        self.hoped = [] if well else self.running
         texts = self.firm if well else self.loose
         texts += self.running
         self.fresh = self.fresh or (well and bool(self.running))
@@ -73,6 +77,8 @@ class Known:
     """It has tool calls."""
     later: int = 0
     """Turns that finished in the terminal after those messages."""
+    unfinished: int = 0
+    """Turns that were interrupted in the terminal."""
     last_end: float | None = None
     """When the last turn ended that finished, wall-clock seconds."""
     updated: float = 0.0
@@ -81,11 +87,17 @@ class Known:
     def after(self, stay: Stay) -> "Known":
         """The same after a stay in the terminal."""
         if stay.session_id is not None and self.session_id not in (None, stay.session_id):
-            return Known(session_id=stay.session_id, later=stay.finished, last_end=stay.finished_at)
+            return Known(
+                session_id=stay.session_id,
+                later=stay.finished,
+                unfinished=stay.unfinished,
+                last_end=stay.finished_at,
+            )
         return evolve(
             self,
             session_id=stay.session_id or self.session_id,
             later=self.later + stay.finished,
+            unfinished=self.unfinished + stay.unfinished,
             last_end=stay.finished_at or self.last_end,
         )
 
@@ -100,8 +112,11 @@ def judge(known: Known, replay: Heard) -> Verdict:
     after, lost = _place(known.heard.firm, replay.firm)
     if after is None:
         return "behind" if known.heard.fresh and not known.later else "changed"
-    if _new(replay.firm[after:], known.heard.loose) < known.later:
-        return "behind"
+    new = _new(replay.firm[after:], known.heard.loose)
+    if new < known.later + known.unfinished:
+        return "behind" if new < known.later else "late"
+    if not known.later and _lacks(replay.firm, known.heard.hoped):
+        return "late"
     is_whole_replay = len(replay.firm) < HEARD_TEXTS
     return "changed" if lost and is_whole_replay else "whole"
 
@@ -126,6 +141,10 @@ def _place(firm: Sequence[str], replay: Sequence[str]) -> tuple[int | None, bool
 def _same(ours: str, theirs: str) -> bool:
     """Agents may wrap a message in words of their own; a short one would be found anywhere."""
     return ours == theirs or (len(ours) >= WRAPPED_CHARS and ours in theirs)
+
+
+def _lacks(replay: Sequence[str], texts: Sequence[str]) -> bool:
+    return not all(any(_same(one, text) for text in replay) for one in texts)
 
 
 def _new(texts: Sequence[str], loose: Sequence[str]) -> int:

@@ -5,23 +5,30 @@ markers). A `session/load` fills a fresh log that nobody sees until it is commit
 once; viewers get the same bytes.
 """
 
+import re
 import secrets
 from collections.abc import Callable
 
 import orjson
 from attrs import define, field, frozen
 
+from hybridmux.acp.messages import trouble
 from hybridmux.acp.translate import Translator
 from hybridmux.conversation.barrier import Heard
 from hybridmux.journal import ItemJournal
 from hybridmux.wire.convert import Json
 from hybridmux.wire.types import utc_now
 
+COMMENTS = frozenset(
+    {"turn.start", "notice", "marker", "request.close", "commands.set", "info.set", "usage.set"}
+)
+"""Events that are no answer to what the user said."""
 GOOD_ENDS = ("end_turn", "max_tokens", "max_turn_requests")
 """Stop reasons of a turn that came to its end."""
 PREVIEW_LINES = 3
 PREVIEW_CHARS = 600
 TITLE_CHARS = 80
+ANSWER_CHARS = 2000
 
 
 @frozen
@@ -53,16 +60,46 @@ class Facts:
     """The newest agent message, cut; for the preview."""
 
 
-class ChatLog:
-    """One generation."""
+@define
+class Answer:
+    """What came of the running turn since its message was written; its end is judged by that."""
 
-    def __init__(self, limit: int) -> None:
+    heard: bool = False
+    """The agent did something."""
+    text: str = ""
+    """The start of what it said."""
+    trouble: str | None = None
+    """The agent's state says that the turn fails; `text` is what it said about that."""
+
+    def said(self, text: str) -> None:
+        """The next piece of the agent's answer."""
+        self.text += text[: ANSWER_CHARS - len(self.text)]
+
+    def failing(self, words: str) -> None:
+        """Some agents tell of a failure by their state and end the turn well all the same."""
+        self.trouble, self.text = words, ""
+
+    def failure(self, pattern: re.Pattern[str] | None) -> str | None:
+        """Why the turn has failed; `pattern`: texts that are no answer but an error."""
+        text = self.text.strip()
+        if self.trouble is not None:
+            return text or self.trouble
+        return text if pattern is not None and pattern.match(text) else None
+
+
+class ChatLog:
+    """One generation; `hidden` are commands that make no sense in a chat."""
+
+    def __init__(self, limit: int, hidden: frozenset[str] = frozenset()) -> None:
         self.generation = secrets.token_urlsafe(9)
         self.journal: ItemJournal[Entry] = ItemJournal(limit)
         self.facts = Facts()
         self.turn_id: str | None = None
         """Events get it while a turn runs."""
+        self.answer = Answer()
+        """Of the running turn."""
         self.on_append: Callable[[], None] = lambda: None
+        self._hidden = hidden
         self._translator = Translator()
         self._last_message: dict[str, str] = {}
 
@@ -73,7 +110,7 @@ class ChatLog:
 
     def known_ids(self) -> frozenset[str]:
         """The ids of the messages and tool calls that are in it."""
-        events = [entry.event for entry in self.journal.read(self.journal.tail, self.journal.end)]
+        events = [entry.event for entry in self.journal.read(self.journal.tail, self.journal.cost)]
         found = (event.get("messageId") or event.get("toolCallId") for event in events)
         return frozenset(one for one in found if one)
 
@@ -88,8 +125,15 @@ class ChatLog:
 
     def feed(self, params: Json) -> None:
         """Writes the events of one `session/update`."""
+        words = trouble(params.get("update"))
+        if words is not None:
+            self.answer.failing(words)
         for event in self._translator.feed(params):
-            self.append(event)
+            self.append(self._in_chat(event) if event["type"] == "commands.set" else event)
+
+    def _in_chat(self, event: Json) -> Json:
+        commands = event["commands"]
+        return {**event, "commands": [one for one in commands if one["name"].lstrip("/") not in self._hidden]}
 
     def take(self, answer: Json) -> None:
         """Writes the config options in the answer of new, load, resume or set_config_option."""
@@ -125,6 +169,7 @@ class ChatLog:
         return "\n".join(self.facts.agent_text.strip().splitlines()[:PREVIEW_LINES])
 
     def _note(self, event: Json) -> None:
+        self.answer.heard = self.answer.heard or event["type"] not in COMMENTS
         if event["type"] in ("commands.set", "plan.set", "config.set", "usage.set", "info.set"):
             self.facts.version += 1
         match event["type"]:
@@ -150,6 +195,7 @@ class ChatLog:
         is_new = self._last_message.get(role) != event["messageId"]
         self._last_message[role] = event["messageId"]
         if role == "agent":
+            self.answer.said(text)
             self.facts.agent_text = ("" if is_new else self.facts.agent_text)[:PREVIEW_CHARS] + text[
                 :PREVIEW_CHARS
             ]

@@ -15,8 +15,10 @@ T = TypeVar("T")
 class Held(Generic[T]):
     """A value whose context manager is open in a task of its own."""
 
-    def __init__(self, value: T) -> None:
+    def __init__(self, value: T, nursery: trio.Nursery) -> None:
         self.value = value
+        self.nursery = nursery
+        """For tasks that watch the value: they end when it is released."""
         self._release = trio.Event()
         self._done = trio.Event()
 
@@ -33,11 +35,12 @@ class Held(Generic[T]):
         async def run(task_status: trio.TaskStatus[None]) -> None:
             held: Held[T] | None = None
             try:
-                async with manager as value:
-                    held = cls(value)
+                async with manager as value, trio.open_nursery() as watchers:
+                    held = cls(value, watchers)
                     outcome.append(held)
                     task_status.started()
                     await held._release.wait()
+                    watchers.cancel_scope.cancel()
             except Exception as exc:
                 if held is not None:
                     raise

@@ -12,6 +12,7 @@ from hybridmux.agents.launch import Launch, Refusal
 from hybridmux.agents.registry import Registry
 from hybridmux.budgets import Budgets
 from hybridmux.conversation import lifecycle
+from hybridmux.conversation.barrier import Known
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.inputs import checked_name, clamped, folder
 from hybridmux.conversation.moves import reconnect
@@ -61,6 +62,8 @@ class Hub:
         self._busy: set[str] = set()
         """Records that are being resumed or removed."""
         self.closing = False
+        self._known: dict[str, Known] = {}
+        """What closed sessions knew of their conversations, by record."""
         self._creating: set[trio.CancelScope] = set()
 
     async def serve(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
@@ -243,7 +246,9 @@ class Hub:
         self.bell.ring()
 
     def _unlist(self, session_id: str) -> None:
-        self._sessions.pop(session_id, None)
+        session = self._sessions.pop(session_id, None)
+        if isinstance(session, HybridSession):
+            self._known[session_id] = session.known
         self.bell.ring()
 
     # --- operations ---
@@ -267,6 +272,7 @@ class Hub:
                 ) from None
             env = {}
         session = self._made(record, env)
+        session.known = old.known if isinstance(old, HybridSession) else self._known.get(record_id, Known())
         self._busy.add(record_id)
         try:
             await self._begin(session.run)
@@ -326,6 +332,7 @@ class Hub:
         if session is not None:
             session.over.set()
         self._unlist(record_id)
+        self._known.pop(record_id, None)
 
 
 def info(session: Session) -> SessionInfo:

@@ -5,15 +5,13 @@ nothing the sessions of the same folder that changed since the TUI started are t
 that other sessions of ours have open.
 """
 
-from datetime import UTC, datetime
-
 from hybridmux.budgets import CANDIDATES
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import ChatSide, Summary, TuiSide
 from hybridmux.errors import Conflict
 from hybridmux.wire.chat import EligibilityReason
 from hybridmux.wire.convert import write
-from hybridmux.wire.types import Candidate
+from hybridmux.wire.types import Candidate, instant
 
 _WORDS = {
     "no_session_id": "the terminal has no conversation yet; send a first message",
@@ -25,17 +23,6 @@ _WORDS = {
 def not_eligible(eligibility: str) -> Conflict:
     """409 `not_eligible` with the reason in words."""
     return Conflict(_WORDS[eligibility], "not_eligible", eligibility=eligibility)
-
-
-def instant(text: str | None) -> float:
-    """An agent's time as wall-clock seconds; 0 if it gives none."""
-    if not text:
-        return 0.0
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        return 0.0
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 
 def touched_since(sessions: list[Summary], since: float) -> list[Summary]:

@@ -20,6 +20,7 @@ from hybridmux.conversation.phases import PhaseTimeout, Position, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import OccupiedElsewhere, SessionUnknown, SideFailed, Summary
 from hybridmux.conversation.switch import interrupt
+from hybridmux.conversation.unprompted import in_doubt, tell_replaced
 from hybridmux.errors import AgentFailed, Conflict, StoreUnusable
 from hybridmux.wire.types import Place
 
@@ -32,14 +33,14 @@ async def create(s: HybridSession, place: Place) -> None:
     try:
         with trio.fail_after(s.budgets.starting):
             if place == "acp":
-                check_connector(s)
+                await check_connector(s)
             s.record = await s.store.put(s.record)
             if place == "tui":
                 await s.sides.open_tui(None)
             else:
                 chat = await s.sides.open_chat()
                 session_id = await begin_conversation(s, chat)
-                await s.commit(session_id, side="acp")
+                await s.commit(session_id, side="acp", unprompted=True)
                 s.sides.adopt_chat()
     except BaseException as exc:
         with trio.CancelScope(shield=True):
@@ -59,13 +60,14 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
     s.position.begin("resume")
     check_folder(s)
     if place == "acp":
-        check_connector(s)
+        await check_connector(s)
     else:
-        check_program(s)
+        await check_program(s)
     before = s.record
     try:
         with s.phase(Step.STARTING, s.budgets.starting):
             session_id = await _checked(s, place, chosen)
+            is_fresh = session_id is None
             if place == "tui":
                 tui = await start_tui(s, session_id)
         with s.phase(Step.LOADING, s.budgets.loading_total):
@@ -76,21 +78,25 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
                 session_id = await begin_conversation(s, s.sides.waiting)
             else:
                 loaded = await _load(s, session_id)
-            await s.commit(session_id, side=place, state="active", activity="idle")
+            mark = {"unprompted": True} if is_fresh and place == "acp" else {}
+            await s.commit(session_id, side=place, state="active", activity="idle", **mark)
     except BaseException as exc:
         with trio.CancelScope(shield=True), suppress(SideFailed):
             await s.sides.drop()
         s.record = before
+        why = f"the session could not be resumed: {s.position.step.value}: {cause(exc)}"
         s.arrive(Step.ENDED)
         if isinstance(exc, OccupiedElsewhere):
             raise Conflict(str(exc), "occupied_external") from exc
         if isinstance(exc, (SideFailed, PhaseTimeout, OSError)):
-            raise AgentFailed(f"the session could not be resumed: {cause(exc)}") from exc
+            raise AgentFailed(why) from exc
         raise
     if place == "acp":
         s.sides.adopt_chat()
     s.queue_lost = before.queued if before.state == "interrupted" else 0
-    s.known = Known(session_id=session_id)
+    if is_fresh:
+        s.known = Known()
+        tell_replaced(s, before.agent_session_id)
     s.arrive(Step(place))
     if loaded is not None:
         show(s, loaded)
@@ -98,7 +104,10 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
 
 
 async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | None:
-    """A connector looks whether the agent still has the conversation; for the chat it stays in waiting."""
+    """A connector looks whether the agent still has the conversation; for the chat it stays in waiting.
+
+    None: there is none, or one that nothing was said in and that cannot be opened again.
+    """
     wanted = chosen or s.record.agent_session_id
     if wanted is None:
         if place == "acp":
@@ -106,23 +115,30 @@ async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | 
         return None
     identity.check_free(s, wanted)
     s.opening = wanted
+    if s.known.session_id != wanted:
+        s.known = Known(session_id=wanted)
+    doubtful = chosen is None and in_doubt(s)
+    listed = not doubtful
     if place == "acp":
-        await _check(s, wanted)
+        listed = await _check(s, wanted, doubtful=doubtful)
     elif s.sides.missing_connector() is None:
         try:
             with trio.fail_after(s.budgets.starting / 2):
-                await _check(s, wanted)
+                listed = await _check(s, wanted, doubtful=doubtful)
         except (SideFailed, trio.TooSlowError) as exc:
             # The terminal must not wait for a connector that does not work; it says itself what it misses.
             s.log.say("not_checked", f"The agent was not asked for the conversation: {cause(exc)}")
         await s.sides.discard()
-    return wanted
+    return wanted if listed else None
 
 
-async def _check(s: HybridSession, wanted: str) -> None:
-    listed = await (await s.sides.open_chat()).sessions()
-    if identity.named(listed, wanted) is None:
-        raise session_missing(listed)
+async def _check(s: HybridSession, wanted: str, *, doubtful: bool) -> bool:
+    """Whether it is listed; raises `Conflict` if it is not and should be."""
+    sessions = await (await s.sides.open_chat()).sessions()
+    listed = identity.named(sessions, wanted) is not None
+    if not listed and not doubtful:
+        raise session_missing(sessions)
+    return listed
 
 
 def session_missing(listed: list[Summary]) -> Conflict:
@@ -136,7 +152,7 @@ def session_missing(listed: list[Summary]) -> Conflict:
 
 async def _load(s: HybridSession, session_id: str) -> ChatLog:
     try:
-        return await load(s, session_id, Known(session_id=session_id))
+        return await load(s, session_id, s.known, demanding=False)
     except SessionUnknown as exc:
         raise session_missing(await s.sides.waiting.sessions()) from exc
 

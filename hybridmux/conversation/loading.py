@@ -4,6 +4,7 @@ A history may lag behind what was seen, and an agent may think for a moment that
 open elsewhere: both are tried again on a fresh connection, never by a second load on one.
 """
 
+from collections.abc import Iterable
 from functools import partial
 
 import trio
@@ -16,12 +17,14 @@ from hybridmux.conversation.tries import pauses
 from hybridmux.wire.convert import Json
 
 
-async def load(s: HybridSession, session_id: str, known: Known) -> ChatLog:
+async def load(s: HybridSession, session_id: str, known: Known, *, demanding: bool = True) -> ChatLog:
     """The conversation in a log that nobody sees before `show`; the connector in waiting has it open then.
 
-    An agent that can only resume leaves the log as it is. Raises `SideFailed` when a finished turn stays
-    away, `OccupiedElsewhere` when another program keeps it.
+    An agent that can only resume leaves the log as it is. Options that it has lost are set again. Raises
+    `SideFailed` when a finished turn stays away (`demanding`; otherwise a notice says so),
+    `OccupiedElsewhere` when another program keeps it.
     """
+    soon = trio.current_time() + s.budgets.retry / 3
     for pause in pauses(s.budgets.retry):
         chat = s.sides.waiting
         if not chat.abilities.load:
@@ -34,11 +37,16 @@ async def load(s: HybridSession, session_id: str, known: Known) -> ChatLog:
                 raise
         else:
             verdict = judge(known, fresh.facts.heard)
+            if verdict == "behind" and not demanding:
+                verdict = "late"  # there is no side to go back to: what the agent has is what there is
             if verdict == "behind" and pause is None:
                 _settle_for(s, known, fresh)
                 verdict = "changed"
-            if verdict != "behind":
+            if verdict == "late" and (pause is None or trio.current_time() > soon):
+                verdict = "changed"
+            if verdict in ("whole", "changed"):
                 _tell(fresh, known, changed=verdict == "changed")
+                await _reapply(s, chat, fresh, s.plan.profile.reapply)
                 return fresh
         await s.sides.discard()
         await trio.sleep(pause or 0)
@@ -47,7 +55,7 @@ async def load(s: HybridSession, session_id: str, known: Known) -> ChatLog:
 
 
 async def _read(s: HybridSession, chat: ChatSide, session_id: str) -> ChatLog:
-    fresh = ChatLog(s.budgets.chat_log_bytes)
+    fresh = ChatLog(s.budgets.chat_log_bytes, s.plan.profile.hidden_commands)
     chat.sink = fresh.feed
     fresh.take(await chat.load(session_id))
     fresh.settle()
@@ -86,6 +94,22 @@ async def continue_conversation(s: HybridSession, chat: ChatSide, session_id: st
     answer = await chat.resume(session_id)
     chat.sink = partial(_feed_news, s.log, s.log.known_ids())
     s.log.take(answer)
+    await _reapply(s, chat, s.log, s.plan.profile.reapply)
+
+
+async def _reapply(s: HybridSession, chat: ChatSide, log: ChatLog, names: Iterable[str]) -> None:
+    """Sets recorded options again, in this order: those that are offered and have another value now."""
+    for name in names:
+        wanted = s.record.config_values.get(name)
+        # Looked up each time: one option may decide which others there are.
+        offered = next((one for one in log.facts.options if one["id"] == name), None)
+        if wanted is None or offered is None or offered["value"] == wanted:
+            continue
+        try:
+            log.take(await chat.set_option(name, wanted))
+        except SideFailed as exc:
+            words = f"{offered['name']} could not be set to {wanted} again: {exc}"
+            log.say("option_not_kept", words, level="warning")
 
 
 def _feed_news(log: ChatLog, known: frozenset[str], params: Json) -> None:
@@ -99,10 +123,11 @@ def _feed_news(log: ChatLog, known: frozenset[str], params: Json) -> None:
 
 
 async def begin_conversation(s: HybridSession, chat: ChatSide) -> str:
-    """A new agent session; its id, which is not on disk yet."""
+    """A new agent session; its id, which is not on disk yet. All recorded options hold in it."""
     chat.sink = s.log.feed
     session_id, answer = await chat.new()
     s.log.take(answer)
+    await _reapply(s, chat, s.log, dict.fromkeys((*s.plan.profile.reapply, *s.record.config_values)))
     return session_id
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import trio
 
 from hybridmux.conversation import identity
-from hybridmux.conversation.barrier import Known
-from hybridmux.conversation.identity import instant
 from hybridmux.conversation.loading import begin_conversation, continue_conversation, load
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
-from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed, Summary, TuiSide
+from hybridmux.conversation.sides import AuthRequired, OccupiedElsewhere, SideFailed, Summary, TuiSide
 from hybridmux.conversation.tries import pauses
+from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
 from hybridmux.wire.convert import write
 from hybridmux.wire.types import Place
@@ -25,7 +24,14 @@ def cause(exc: BaseException) -> str:
         return str(exc)
     if isinstance(exc, OSError):
         return exc.strerror or str(exc)
-    return f"{type(exc).__name__}: {exc}"
+    return "a fault of the server; its log says more"
+
+
+def note_login(s: HybridSession, exc: BaseException) -> None:
+    """If that was for want of a login, the chat state says so until a connector does not ask for one."""
+    if isinstance(exc, AuthRequired):
+        s.turns.auth_required = True
+        s.changed()
 
 
 def check_folder(s: HybridSession) -> None:
@@ -34,17 +40,19 @@ def check_folder(s: HybridSession) -> None:
         raise Conflict(f"the session's folder {s.record.cwd} is not there any more")
 
 
-def check_program(s: HybridSession) -> None:
-    """Raises `AgentFailed` if the TUI's program is not on the machine or nothing that can be run."""
+async def check_program(s: HybridSession) -> None:
+    """Raises `AgentFailed` if the TUI cannot be started here, as far as that is known without starting it."""
     missing = s.sides.missing_program()
-    if missing is not None:
-        raise AgentFailed(missing)
+    for why in [missing] if missing else await s.sides.obstacles("tui"):
+        raise AgentFailed(why)
 
 
-def check_connector(s: HybridSession) -> None:
+async def check_connector(s: HybridSession) -> None:
     """Raises 409 `connector_missing`, or `AgentFailed`, before any process is started."""
     missing = s.sides.missing_connector()
     if missing is None:
+        for why in await s.sides.obstacles("acp"):
+            raise AgentFailed(why)
         return
     connector = s.plan.profile.connector
     if connector is None:
@@ -65,7 +73,7 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
     The connector is ended again unless the session has adopted it by the end of the block.
     """
     check_folder(s)
-    check_connector(s)
+    await check_connector(s)
     s.checking = True
     s.changed()
     try:
@@ -77,11 +85,13 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
                 found = await identity.find(s, chat, chosen)
                 s.opening = found.session_id
         except (SideFailed, trio.TooSlowError) as exc:
+            note_login(s, exc)
             why = "no answer in time" if isinstance(exc, trio.TooSlowError) else str(exc)
             raise AgentFailed(f"the chat side cannot be started: {why}") from exc
         finally:
             s.checking = False
             s.changed()
+        s.turns.auth_required = False
         yield found
     finally:
         await s.sides.discard()
@@ -121,6 +131,7 @@ async def rolling_back(s: HybridSession, origin: Place, session_id: str | None) 
     except trio.Cancelled:
         raise  # the server stops: nothing is started any more
     except Exception as exc:
+        note_login(s, exc)
         why = f"{s.position.step.value}: {cause(exc)}"
         with trio.CancelScope(shield=True) as scope:
             scope.deadline = trio.current_time() + s.budgets.rolling_back
@@ -131,7 +142,7 @@ async def rolling_back(s: HybridSession, origin: Place, session_id: str | None) 
             await _give_up(s, why)
         if isinstance(exc, OccupiedElsewhere):
             raise Conflict(str(exc), "occupied_external") from exc
-        if isinstance(exc, StoreUnusable) or not isinstance(exc, HybridmuxError):
+        if isinstance(exc, StoreUnusable) or not isinstance(exc, (HybridmuxError, OSError)):
             raise
         raise AgentFailed(why) from exc
 
@@ -167,33 +178,26 @@ async def _give_up(s: HybridSession, why: str) -> None:
 async def reconnect(s: HybridSession) -> None:
     """A new connector on the same conversation: resumed where the agent can, loaded anew otherwise."""
     check_folder(s)
-    check_connector(s)
-    session_id = s.record.agent_session_id
+    await check_connector(s)
+    was = s.record.agent_session_id
     try:
         with trio.fail_after(s.budgets.loading_total):
             chat = await s.sides.open_chat()
+            session_id = await reopenable(s, chat)
             if session_id is None:
-                await s.commit(await begin_conversation(s, chat), side="acp")
+                await s.commit(await begin_conversation(s, chat), side="acp", unprompted=True)
+                tell_replaced(s, was)
             elif chat.abilities.resume:
                 await continue_conversation(s, chat, session_id)
                 s.log.mark("reconnected")
             else:
-                s.publish(await load(s, session_id, known_here(s)))
+                s.publish(await load(s, session_id, s.knowledge()))
     except BaseException as exc:
+        note_login(s, exc)
         await s.sides.discard()
         if isinstance(exc, trio.TooSlowError):
             raise SideFailed("the agent did not open the conversation in time") from exc
         raise
     s.connector_missing = None
+    s.turns.auth_required = False
     s.sides.adopt_chat()
-
-
-def known_here(s: HybridSession) -> Known:
-    """What the chat holds of the conversation now."""
-    facts, turn = s.log.facts, s.turns.turn
-    return Known(
-        session_id=s.record.agent_session_id,
-        heard=facts.heard,
-        tools=facts.tools,
-        last_end=instant(turn.ended_at) if turn else None,
-    )

@@ -14,6 +14,7 @@ from hybridmux.conversation.held import Held
 from hybridmux.conversation.partings import Partings
 from hybridmux.conversation.sides import ChatSide, Plan, SideFailed, Sides, TuiSide
 from hybridmux.errors import HybridmuxError
+from hybridmux.wire.types import Outdated, Place
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,14 @@ class OpenSides:
     def missing_connector(self) -> str | None:
         """Why the ACP program cannot be started; None if it can be."""
         return self._programs.missing_connector(self._plan)
+
+    async def obstacles(self, side: Place) -> list[str]:
+        """Sentences that say why a side cannot start here, as far as that is known without starting it."""
+        return await self._programs.obstacles(self._plan, side)
+
+    async def outdated(self, chat: ChatSide) -> list[Outdated]:
+        """The programs that are older than what the profile was tried with."""
+        return await self._programs.outdated(self._plan, chat)
 
     def occupied(self, session_id: str) -> bool:
         """Whether a program that is none of ours has the agent session open, as far as can be seen."""

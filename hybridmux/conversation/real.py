@@ -3,6 +3,7 @@
 import os
 from contextlib import AbstractAsyncContextManager
 
+from hybridmux.agents.installed import apart_from_shared_server, obstacles, outdated_of
 from hybridmux.agents.testimony import occupied
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.acp_side import open_chat
@@ -10,6 +11,7 @@ from hybridmux.conversation.run import Run
 from hybridmux.conversation.sides import ChatSide, Plan, TuiSide
 from hybridmux.conversation.tui import open_tui
 from hybridmux.proc.spawn import SpawnFailed, search
+from hybridmux.wire.types import Outdated, Place
 
 
 class RealSides:
@@ -35,6 +37,18 @@ class RealSides:
     def missing_connector(self, plan: Plan) -> str | None:
         """Why the ACP program cannot be started; None if it can be."""
         return _missing(plan, plan.profile.acp_argv(plan.launch)[0])
+
+    async def obstacles(self, plan: Plan, side: Place) -> list[str]:
+        """Sentences that say why a side cannot start here, as far as that is known without starting it."""
+        found = await obstacles(plan.profile, plan.launch, plan.env, plan.cwd, side=side)
+        if side == "tui" and not found:
+            apart = await apart_from_shared_server(plan.profile, plan.launch, plan.env, plan.cwd)
+            found = [apart] if isinstance(apart, str) else []
+        return found
+
+    async def outdated(self, plan: Plan, chat: ChatSide) -> list[Outdated]:
+        """The programs that are older than what the profile was tried with."""
+        return await outdated_of(plan.profile, plan.launch, plan.env, plan.cwd, chat.version)
 
     def occupied(self, plan: Plan, session_id: str, ours: frozenset[int]) -> bool:
         """Whether a program without a pid in `ours` has the agent session open, as far as can be seen."""

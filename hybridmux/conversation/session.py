@@ -29,7 +29,7 @@ from hybridmux.conversation.turns import Turns
 from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.convert import Json
-from hybridmux.wire.types import Place, StateName
+from hybridmux.wire.types import Outdated, Place, StateName, instant
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class HybridSession:
         """Rises with each change that the chat state or the list shows."""
         self.state_cache: tuple[object, bytes] | None = None
         self.sizing = Sizing()
-        self.log = ChatLog(budgets.chat_log_bytes)
+        self.log = ChatLog(budgets.chat_log_bytes, plan.profile.hidden_commands)
         self.log.on_append = self.bell.ring
         self.turns = Turns(self, record.permission_mode or "auto")
         self.operations = Operations(over=self.turns.go_on)
@@ -76,6 +76,7 @@ class HybridSession:
         self.choice = Choice()
         self.id_change: Json | None = None
         self.queue_lost = 0
+        self.outdated: list[Outdated] = []
         self.connector_missing: Json | None = None
         self.stay = Stay(record.created_at)
         """What is seen of the terminal while the session is there."""
@@ -134,12 +135,26 @@ class HybridSession:
         """The session is over: the record says how, its processes are gone."""
         if self.position.step is not Step.ENDED:
             self.position.fall(self.record.side)
+        if not self.over.is_set():
+            self.known = self.knowledge()
         await self.save(state=state, best_effort=True)
         self.over.set()
         self.changed()
 
     async def _chat_closed(self) -> None:
         await self.turns.abandon()
+
+    def knowledge(self) -> Known:
+        """What is known of the conversation now, on whichever side it is."""
+        if self.record.side == "tui":
+            return self.known.after(self.stay)
+        facts, turn = self.log.facts, self.turns.turn
+        return Known(
+            session_id=self.record.agent_session_id,
+            heard=facts.heard,
+            tools=facts.tools,
+            last_end=instant(turn.ended_at) if turn else None,
+        )
 
     # --- the record ---
 
@@ -173,24 +188,14 @@ class HybridSession:
             await self.save(best_effort=True, activity=self.activity)
 
     async def commit(self, session_id: str | None, *, side: Place, **changes: Any) -> None:
-        """The conversation and the side it is on now, on disk. Raises `StoreUnusable`."""
-        record = self.record.with_agent_session(session_id or self.record.agent_session_id)
-        await self.save(
-            side=side,
-            agent_session_id=record.agent_session_id,
-            agent_session_history=record.agent_session_history,
-            **changes,
-        )
+        """The conversation (None: one without an id yet) and its side, on disk. Raises `StoreUnusable`."""
+        await self.save(side=side, **(self.record.moved(session_id) | changes))
 
     async def follow(self, session_id: str | None) -> None:
         """The terminal says which conversation it has open: the record follows, so that a resume finds it."""
-        if session_id is not None and session_id not in (self.record.agent_session_id, *self.taken()):
-            record = self.record.with_agent_session(session_id)
-            await self.save(
-                best_effort=True,
-                agent_session_id=record.agent_session_id,
-                agent_session_history=record.agent_session_history,
-            )
+        is_news = session_id != self.record.agent_session_id or self.record.unprompted
+        if session_id is not None and is_news and session_id not in self.taken():
+            await self.save(best_effort=True, **(self.record.moved(session_id) | {"unprompted": False}))
 
     @asynccontextmanager
     async def intent(self) -> AsyncIterator[None]:

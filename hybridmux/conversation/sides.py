@@ -17,6 +17,7 @@ from hybridmux.proc.family import EndReport
 from hybridmux.terminal.terminal import Terminal
 from hybridmux.wire.chat import PromptCapabilities
 from hybridmux.wire.convert import Json
+from hybridmux.wire.types import Outdated, Place
 
 
 class SideFailed(AgentFailed):
@@ -24,7 +25,10 @@ class SideFailed(AgentFailed):
 
 
 class AuthRequired(SideFailed):
-    """The agent wants its user to log in first."""
+    """The agent wants its user to log in first; the message is what it said and where that is done."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(f"{said.rstrip('. ')}: log in to the agent in a terminal, then try again")
 
 
 class OccupiedElsewhere(SideFailed):
@@ -136,6 +140,8 @@ class ChatSide(Protocol):
     """The connector of the chat view."""
 
     abilities: Abilities
+    version: str
+    """What it says of its own version; empty if nothing."""
     sink: Callable[[Json], None]
     """Gets the params of every `session/update`, in order."""
     asker: "Asker | None"
@@ -206,6 +212,12 @@ class Sides(Protocol):
 
     def missing_connector(self, plan: Plan) -> str | None:
         """Why the ACP program cannot be started; None if it can be."""
+
+    async def obstacles(self, plan: Plan, side: Place) -> list[str]:
+        """Sentences that say why a side cannot start here, as far as that is known without starting it."""
+
+    async def outdated(self, plan: Plan, chat: ChatSide) -> list[Outdated]:
+        """The programs that are older than what the profile was tried with."""
 
     def occupied(self, plan: Plan, session_id: str, ours: frozenset[int]) -> bool:
         """Whether a program without a pid in `ours` has the agent session open, as far as can be seen."""

@@ -1,12 +1,14 @@
-"""What was seen of one stay in the terminal: the turn now, and the turns that finished. Pure.
+"""What was seen of one stay in the terminal: the turn now, and the turns that have been. Pure.
 
-Only a profile whose agent states its turns (`report`) feeds this; for the others nothing is known and
-nothing is demanded of a replay.
+Turns are counted only where the agent itself states them (`counts`): on a screen a command may look like a
+turn, and then nothing is demanded of a replay.
 """
 
 from attrs import define
 
 from hybridmux.agents.profile import TuiState, TurnState
+
+_BUSY = ("running", "asking")
 
 
 @define
@@ -15,19 +17,30 @@ class Stay:
 
     since: str
     """When the turn went into its state, UTC RFC 3339."""
+    counts: bool = True
     turn: TurnState = "unknown"
     session_id: str | None = None
     finished: int = 0
     """Turns that went from running to idle and that nobody interrupted."""
     finished_at: float | None = None
     """When the last of them did, wall-clock seconds."""
+    stopped: int = 0
+    """Turns that somebody interrupted."""
 
     def see(self, state: TuiState, *, interrupted: bool, now: str, clock: float) -> None:
         """One look at the terminal; `interrupted`: somebody pressed a key that ends turns in this one."""
         if state.session_id != self.session_id:
-            self.session_id, self.finished, self.finished_at = state.session_id, 0, None
+            self.session_id, self.finished, self.finished_at, self.stopped = state.session_id, 0, None, 0
         if state.turn == self.turn:
             return
-        if state.turn == "idle" and self.turn in ("running", "asking") and not interrupted:
-            self.finished, self.finished_at = self.finished + 1, clock
+        if self.counts and state.turn == "idle" and self.turn in _BUSY:
+            if interrupted:
+                self.stopped += 1
+            else:
+                self.finished, self.finished_at = self.finished + 1, clock
         self.turn, self.since = state.turn, now
+
+    @property
+    def unfinished(self) -> int:
+        """Turns that were interrupted, and the one that runs."""
+        return self.stopped + (self.counts and self.turn in _BUSY)

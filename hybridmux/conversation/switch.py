@@ -15,13 +15,11 @@ from attrs import evolve
 from hybridmux.agents.profile import TuiState
 from hybridmux.conversation import identity
 from hybridmux.conversation.barrier import Known
-from hybridmux.conversation.identity import instant
 from hybridmux.conversation.loading import load, show
 from hybridmux.conversation.moves import (
     check_folder,
     check_program,
     confirm_tui,
-    known_here,
     prechecked,
     rolling_back,
     start_tui,
@@ -29,8 +27,10 @@ from hybridmux.conversation.moves import (
 from hybridmux.conversation.phases import PhaseTimeout, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import SideFailed, TuiSide
+from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.sessions import SwitchRequest, SwitchResult
+from hybridmux.wire.types import instant
 
 
 async def perform(s: HybridSession, wanted: SwitchRequest) -> SwitchResult | None:
@@ -64,7 +64,7 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
             s.arrive(Step.TUI)
             return SwitchResult(side="tui")
         unsent = _warn_of_draft(s)
-        s.known = evolve(s.known.after(s.stay), updated=instant(target.updated_at))
+        s.known = evolve(s.knowledge(), updated=instant(target.updated_at))
         async with rolling_back(s, "tui", target.session_id):
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
                 parting = await s.sides.close_tui(clean=not s.forced)
@@ -87,9 +87,9 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
     """Chat → terminal; queued messages come back as the draft."""
     budgets = s.budgets
     s.position.begin("to_terminal")
-    session_id = s.record.agent_session_id
+    was = s.record.agent_session_id
     check_folder(s)
-    check_program(s)
+    await check_program(s)
     async with s.intent():
         if s.turns.running:
             try:
@@ -97,15 +97,19 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
                     await s.turns.settle()
             except PhaseTimeout:
                 s.log.say("cancel_timeout", "The turn did not stop in time and was ended with its agent.")
+        session_id = await reopenable(s, s.chat_now())
         async with rolling_back(s, "acp", session_id):
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
                 await s.sides.close_chat()
+                s.known = s.knowledge()
             with s.phase(Step.STARTING, budgets.starting):
                 tui = await start_tui(s, session_id)
             with s.phase(Step.LOADING, budgets.loading_total):
                 await confirm_tui(tui, session_id)
                 await s.commit(session_id, side="tui")
-            s.known = known_here(s)
+            if session_id is None:
+                s.known = Known()
+            tell_replaced(s, was)
             draft = s.turns.take_draft()
             s.arrive(Step.TUI)
             s.log.mark("switched")

@@ -11,6 +11,7 @@ from signal import SIGKILL
 import trio
 from attrs import evolve
 
+from hybridmux.agents.installed import apart_from_shared_server
 from hybridmux.agents.profile import Look, Press, TuiState
 from hybridmux.agents.testimony import Subject, Testimony, testimony
 from hybridmux.budgets import KIB, Budgets
@@ -88,7 +89,7 @@ class Tui:
 
     def pids(self) -> frozenset[int]:
         """The program and everything it started."""
-        return frozenset(self.terminal.family.members())
+        return self.terminal.family.pids()
 
     async def write(self, data: bytes) -> None:
         """Input of a viewer, or of ours."""
@@ -215,7 +216,10 @@ async def open_tui(
     plan: Plan, mark: Mark, session_id: str | None, cols: int, rows: int, budgets: Budgets
 ) -> AsyncIterator[Tui]:
     """The TUI on a new PTY; with a session id it opens that conversation. Raises `SideFailed`."""
-    argv = plan.launch.resumed(plan.profile.resume_args(session_id)) if session_id else plan.launch.argv()
+    launch = await apart_from_shared_server(plan.profile, plan.launch, plan.env, plan.cwd)
+    if isinstance(launch, str):
+        raise SideFailed(launch)
+    argv = launch.resumed(plan.profile.resume_args(session_id)) if session_id else launch.argv()
     async with AsyncExitStack() as stack:
         env = await stack.enter_async_context(own_temp(plan))
         env = {**env, "TERM": "xterm-256color", "COLORTERM": "truecolor"}

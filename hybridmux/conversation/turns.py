@@ -5,46 +5,20 @@ queue; a turn that ends badly pauses it.
 """
 
 import secrets
-from typing import Protocol, cast
+from typing import cast
 
 import trio
 from attrs import evolve
 
-from hybridmux.budgets import PROMPT_TEXT, QUEUE_ITEMS, Budgets
+from hybridmux.budgets import PROMPT_TEXT, QUEUE_ITEMS
 from hybridmux.conversation.asking import Asking
-from hybridmux.conversation.chatlog import GOOD_ENDS, ChatLog
-from hybridmux.conversation.sides import AuthRequired, ChatSide, SideFailed
+from hybridmux.conversation.chatlog import GOOD_ENDS, Answer, ChatLog
+from hybridmux.conversation.host import Host
+from hybridmux.conversation.sides import AuthRequired, ChatSide, PromptOutcome, SideFailed
 from hybridmux.errors import BadRequest, Conflict, HybridmuxError, TooLarge
 from hybridmux.wire.chat import Queue, QueueItem, StopReason, Turn
 from hybridmux.wire.convert import Json, write
 from hybridmux.wire.types import PermissionMode, utc_now
-
-
-class Host(Protocol):
-    """What turns need of their session."""
-
-    log: ChatLog
-    budgets: Budgets
-
-    @property
-    def nursery(self) -> trio.Nursery:
-        """Where turns run."""
-
-    @property
-    def on_chat(self) -> bool:
-        """Whether turns may begin: the session rests on the chat side."""
-
-    async def connected(self) -> ChatSide:
-        """The chat side, started again if it has gone."""
-
-    def chat_now(self) -> ChatSide | None:
-        """The chat side if it is there."""
-
-    def changed(self) -> None:
-        """Tells viewers."""
-
-    async def note_activity(self) -> None:
-        """Puts the turn's start or end and the queue's length on disk."""
 
 
 class Turns:
@@ -63,8 +37,6 @@ class Turns:
         """The running turn's message has gone to the agent."""
         self._leaving = False
         """The running turn is ended by a switch."""
-        self._said_until = 0
-        """The log's end when the running turn's message had been written."""
 
     # --- what others see ---
 
@@ -173,7 +145,6 @@ class Turns:
         log.turn_id = turn.id
         log.append({"type": "turn.start", "startedAt": turn.started_at})
         log.user_said(text)
-        self._said_until = log.journal.end
 
     async def _connected(self, turn: Turn, text: str) -> ChatSide:
         """The chat side; if it had to load the conversation anew, the turn begins again in the new log."""
@@ -181,26 +152,41 @@ class Turns:
         chat = await self._host.connected()
         if self._host.log is not log:
             self._write_start(self._host.log, turn, text)
+        self._host.log.answer = Answer()
         return chat
 
     async def _run(self, turn: Turn, text: str) -> None:
-        stop, error = "cancelled", None
+        stop, error, answered = "cancelled", None, False
         with trio.CancelScope() as self._scope:
             try:
                 await self._host.note_activity()
                 chat = await self._connected(turn, text)
                 if not self._cancelling:  # else it was stopped before it was sent
                     self._sent = True
-                    stop = (await chat.prompt([{"type": "text", "text": text}])).stop_reason
-                    self.auth_required = False
+                    stop, error = self._judge(await chat.prompt([{"type": "text", "text": text}]))
+                    self.auth_required, answered = False, True
             except AuthRequired as exc:
                 stop, error, self.auth_required = "auth_required", str(exc), True
             except HybridmuxError as exc:
                 stop, error = "error", str(exc)
+                answered = self._sent and self._host.log.answer.heard
         self._scope = None
+        if answered and self._host.record.unprompted:
+            await self._host.save(best_effort=True, unprompted=False)
+        if not self._sent:
+            self._host.log.facts.heard.running.clear()  # no replay can hold it
         if self._leaving and not self._sent:
             self.queue = evolve(self.queue, items=[QueueItem(id=turn.id, text=text), *self.queue.items])
         await self._end(turn, stop, error)
+
+    def _judge(self, outcome: PromptOutcome) -> tuple[str, str | None]:
+        """The stop reason, and what went wrong: not every agent says so by an error."""
+        # A turn that never got to a model used no tokens; an answer may begin with a number, too.
+        pattern = self._host.plan.profile.failed_answer if outcome.usage is None else None
+        failure = self._host.log.answer.failure(pattern)
+        if outcome.stop_reason == "end_turn" and failure is not None:
+            return "error", failure
+        return outcome.stop_reason, None
 
     async def _end(self, turn: Turn, stop: str, error: str | None) -> None:
         if self._cancelling:
@@ -209,7 +195,7 @@ class Turns:
         self.asking.refusing = False
         log = self._host.log
         log.settle()
-        if stop == "end_turn" and log.journal.end == self._said_until:
+        if stop == "end_turn" and not log.answer.heard:
             log.say("empty_turn", "The agent ended its turn without an answer.", level="warning")
         self.turn = evolve(turn, ended_at=utc_now(), stop_reason=cast("StopReason", stop))
         log.append(
@@ -262,8 +248,10 @@ class Turns:
         """
         if not self.running:
             return
-        self._cancelling = self._leaving = True
-        await self._ask_to_stop()
+        self._leaving = True
+        if not self._cancelling:  # asked twice, the agent would hear of the second one without a turn
+            self._cancelling = True
+            await self._ask_to_stop()
         await self._over.wait()
 
     async def abandon(self) -> None:

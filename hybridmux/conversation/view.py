@@ -103,7 +103,7 @@ def chat_state(s: HybridSession) -> Json:
         "forceSwitchNote": s.plan.profile.force_note,
         "idChange": s.id_change,
         "queueLost": s.queue_lost,
-        "outdated": [],
+        "outdated": write(s.outdated),
         "connectorMissing": s.connector_missing,
         "dormant": False,
         **s.turns.shown(),

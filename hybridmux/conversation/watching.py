@@ -20,20 +20,32 @@ if TYPE_CHECKING:  # the session starts these tasks
 
 def tui_opened(s: "HybridSession", held: Held[TuiSide]) -> None:
     """A terminal side has started: a new stay begins."""
-    s.stay = Stay(utc_now())
-    s.nursery.start_soon(tui_end, s, held)
-    s.nursery.start_soon(terminal, s, held)
+    s.stay = Stay(utc_now(), counts=s.plan.profile.identity == "report")
+    held.nursery.start_soon(tui_end, s, held)
+    held.nursery.start_soon(terminal, s, held)
 
 
 def chat_adopted(s: "HybridSession", held: Held[ChatSide]) -> None:
     """A connector has become the chat side."""
     held.value.asker = s.turns.asking
-    s.nursery.start_soon(chat_end, s, held)
+    held.nursery.start_soon(chat_end, s, held)
+    held.nursery.start_soon(_ask_versions, s, held.value)
+
+
+async def _ask_versions(s: "HybridSession", chat: ChatSide) -> None:
+    """Programs that are older than what was tried are named; nothing waits for this."""
+    s.outdated = await s.sides.outdated(chat)
+    s.changed()
 
 
 async def tui_end(s: "HybridSession", held: Held[TuiSide]) -> None:
-    """The terminal's program ends by itself, unless an operation or the server's stop has to do with it."""
+    """Waits for the end of the terminal's program."""
     code = await held.value.ended()
+    s.nursery.start_soon(_tui_gone, s, held, code)
+
+
+async def _tui_gone(s: "HybridSession", held: Held[TuiSide], code: int) -> None:
+    """The program has ended: by itself, unless an operation or the server's stop has to do with it."""
     s.changed()
     while True:
         await s.operations.idle()
@@ -59,7 +71,6 @@ async def _exited(s: "HybridSession", code: int) -> None:
 async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
     """Follows the title and, where the agent states them, the turn and the conversation."""
     side, seen = held.value, -1
-    counted = s.plan.profile.identity == "report"  # elsewhere a command may look like a turn
     shown: Any = None
     began = trio.current_time()
     while s.sides.tui is held and side.exit_code is None:
@@ -69,8 +80,7 @@ async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
             continue
         shown = (side.terminal.title, state)
         turn = s.stay.turn
-        stopped = side.stop_key_at >= began or not counted
-        s.stay.see(state, interrupted=stopped, now=utc_now(), clock=time.time())
+        s.stay.see(state, interrupted=side.stop_key_at >= began, now=utc_now(), clock=time.time())
         if state.stored and s.operations.current is None:
             await s.follow(state.session_id)
         s.changed()
@@ -80,8 +90,13 @@ async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
 
 
 async def chat_end(s: "HybridSession", held: Held[ChatSide]) -> None:
-    """The connector ends: the next message starts another one."""
+    """Waits for the connector's end."""
     reason = await held.value.ended()
+    s.nursery.start_soon(_chat_gone, s, held, reason)
+
+
+async def _chat_gone(s: "HybridSession", held: Held[ChatSide], reason: str) -> None:
+    """The connector has ended: the next message starts another one."""
     if s.sides.chat is not held:
         return
     if s.operations.current is None:

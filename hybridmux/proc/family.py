@@ -66,6 +66,10 @@ class Family:
         self._meet(found.values())
         return sorted(found)
 
+    def pids(self) -> frozenset[int]:
+        """The same for a passing look: what `end` will tell of is not changed by it."""
+        return frozenset(self._scan())
+
     def _meet(self, members: Iterable[Entry]) -> None:
         others = [one for one in members if one.pid != self.child.pid]
         self._company |= {(one.pid, one.start_ticks): one.name for one in others}

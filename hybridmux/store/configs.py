@@ -1,6 +1,7 @@
 """Launch configs, in `<data>/launch-configs.json` (version 2; `hybrid` is left out when false)."""
 
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 
 from attrs import evolve, field, frozen
@@ -53,6 +54,11 @@ class ConfigStore:
         )
         self.first_start = not self._document.path.exists()
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._document.path
+
     def load(self) -> None:
         """Reads the file; what is unusable about it is raised at use."""
         self._document.load()
@@ -83,6 +89,11 @@ class ConfigStore:
         config = self._made(secrets.token_hex(6), body)
         await self._document.update(lambda items: [*items, config])
         return config
+
+    async def offer(self, bodies: Iterable[LaunchConfigBody]) -> None:
+        """Makes several in one write, so that a first start is whole or did not happen."""
+        made = [self._made(secrets.token_hex(6), _checked(body)) for body in bodies]
+        await self._document.update(lambda items: [*items, *made])
 
     async def put(self, config_id: str, body: LaunchConfigBody) -> Config:
         """Replaces a config; a hidden environment value keeps what is stored."""

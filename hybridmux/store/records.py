@@ -44,13 +44,13 @@ class Record:
     created_at: str
     updated_at: str
 
-    def with_agent_session(self, new: str | None) -> "Record":
-        """The same record on another agent session; the old id moves into the history."""
+    def moved(self, new: str | None) -> dict[str, Any]:
+        """What changes with another agent session (None: not known); the old id moves into the history."""
         if new == self.agent_session_id:
-            return self
+            return {}
         old = [self.agent_session_id] if self.agent_session_id else []
         history = [*old, *(i for i in self.agent_session_history if i not in (new, *old))][:HISTORY_IDS]
-        return evolve(self, agent_session_id=new, agent_session_history=history)
+        return {"agent_session_id": new, "agent_session_history": history, "unprompted": False}
 
     def shown(self, *, config_missing: bool) -> HybridRecord:
         """The record as clients see it."""
@@ -83,6 +83,11 @@ class RecordStore:
         self._document = Document(
             folder / "hybrid-sessions.json", Record, key="records", version=VERSION, write=write
         )
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._document.path
 
     def load(self) -> None:
         """Reads the file; what is unusable about it is raised at use."""

@@ -64,6 +64,17 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def instant(text: str | None) -> float:
+    """A time on the wire, or an agent's, as wall-clock seconds; 0 if there is none that can be read."""
+    if not text:
+        return 0.0
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return 0.0
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
 @frozen(kw_only=True)
 class LoginBody:
     """The server's token, for a cookie."""

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 import trio
-from attrs import define, field
+from attrs import define, evolve, field
 from trio.testing import wait_all_tasks_blocked
 
 from hybridmux.agents.demo_profile import PROFILE
@@ -39,14 +39,18 @@ ALLOWED = {409, 502, 503, 404}
 class Stage:
     """The sides of every session, each with a world of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, reopens: bool) -> None:
         self.sides: dict[str, ScriptedSides] = {}
+        self._reopens = reopens
 
     def at(self, session: str) -> ScriptedSides:
         """The sides of one session."""
         if session not in self.sides:
             name = f"demo_{len(self.sides) + 1}"
-            self.sides[session] = ScriptedSides(World(id=name, listed=[name], history=[]))
+            world = World(
+                id=name, listed=[name], history=[], reopens=self._reopens, options={"effort": "low"}
+            )
+            self.sides[session] = ScriptedSides(world)
         return self.sides[session]
 
     def open_tui(self, plan, session_id, cols, rows):
@@ -57,6 +61,12 @@ class Stage:
 
     def missing_program(self, plan) -> str | None:
         return None
+
+    async def obstacles(self, plan, side) -> list[str]:
+        return []
+
+    async def outdated(self, plan, chat) -> list:
+        return []
 
     def occupied(self, plan, session_id, ours) -> bool:
         return False
@@ -162,7 +172,7 @@ class Machine:
 
         async def work() -> None:
             session.require("acp")
-            await session.set_option("model", "large")
+            await session.set_option("effort", "high")
 
         self.ask(work)
 
@@ -343,6 +353,9 @@ class Machine:
         elif s.position.step is Step.ACP:
             assert world.writers <= {"chat"}
             assert s.sides.tui is None
+            if s.sides.chat is not None:
+                chosen = s.record.config_values.get("effort", "low")
+                assert self.stage.at(s.id).chat.options == {"effort": chosen}, "an option was lost"
             queue = s.turns.queue
             assert s.turns.running or queue.paused or not queue.items, "the queue stands still"
         else:
@@ -399,12 +412,12 @@ class Machine:
 
 
 @asynccontextmanager
-async def machine():
-    """A hub with nothing in it."""
-    stage, records, loud = Stage(), Records(), Loud()
+async def machine(*, reopens: bool = True):
+    """A hub with nothing in it; `reopens`: its agent can open a conversation again that has no prompt."""
+    stage, records, loud = Stage(reopens), Records(), Loud()
     hub = Hub(
         sides=stage,
-        registry=Registry([PROFILE]),
+        registry=Registry([evolve(PROFILE, reopens_unprompted=reopens)]),
         records=records,
         configs=Configs(),
         budgets=Budgets(),

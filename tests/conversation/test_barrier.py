@@ -49,6 +49,15 @@ def heard(firm: str, *, loose: str = "", fresh: bool = False) -> Heard:
         (Known(heard=heard("a", loose="b")), "a", "whole"),
         (Known(heard=heard("a", loose="b"), later=1), "a b", "behind"),
         (Known(heard=heard("a", loose="b"), later=1), "a b c", "whole"),
+        # cancelled in the chat
+        (Known(heard=Heard(firm=["a"], loose=["b"], hoped=["b"])), "a", "late"),
+        (Known(heard=Heard(firm=["a"], loose=["b"], hoped=["b"])), "a b", "whole"),
+        (Known(heard=Heard(firm=["a"], loose=["b"], hoped=["b"]), later=1), "a c", "whole"),
+        # interrupted in the terminal
+        (Known(heard=heard("a"), unfinished=1), "a", "late"),
+        (Known(heard=heard("a"), unfinished=1), "a b", "whole"),
+        (Known(heard=heard("a"), later=1, unfinished=1), "a b", "late"),
+        (Known(heard=heard("a"), later=1, unfinished=1), "a", "behind"),
     ],
 )
 def test_the_verdict(known, replay, verdict):
@@ -116,7 +125,14 @@ def test_an_interrupted_turn_is_not_a_finished_one():
     stay = Stay("t0")
     stay.see(state("running"), interrupted=False, now="t1", clock=1.0)
     stay.see(state("idle"), interrupted=True, now="t2", clock=2.0)
-    assert (stay.finished, stay.turn, stay.since) == (0, "idle", "t2")
+    assert (stay.finished, stay.stopped, stay.turn, stay.since) == (0, 1, "idle", "t2")
+
+
+def test_what_is_not_stated_is_not_counted():
+    stay = Stay("t0", counts=False)
+    for turn in ("running", "idle", "running"):
+        stay.see(state(turn), interrupted=turn == "idle", now="t", clock=1.0)
+    assert (stay.turn, stay.finished, stay.unfinished) == ("running", 0, 0)
 
 
 def test_another_conversation_starts_from_nothing():
@@ -195,6 +211,16 @@ async def test_a_turn_that_was_undone_in_the_terminal_commits_with_a_notice(auto
         assert (await to_chat(p)).side == "acp"
         assert p.texts() == []
         assert [e["code"] for e in p.events("notice")] == ["history_changed"]
+
+
+@pytest.mark.parametrize(("lag", "notices"), [(2, []), (10**6, ["history_changed"])])
+async def test_an_interrupted_turn_is_waited_for_and_not_demanded(autojump_clock, lag, notices):
+    async with play(World(turn="running", history=["interrupted"], lag=lag)) as p:
+        began = trio.current_time()
+        assert (await to_chat(p)).side == "acp"
+        assert trio.current_time() - began < 8
+        assert p.texts() == ["interrupted"] * (not notices)
+        assert [e["code"] for e in p.events("notice")] == notices
 
 
 async def test_a_turn_interrupted_before_any_answer_counts_as_settled(autojump_clock):

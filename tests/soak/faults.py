@@ -20,13 +20,6 @@ MENU = {
     "tui.interrupt": "hang",
     "tui.quit": "exit hang hang=hard fork slow=0.4",
 }
-MENDING: frozenset[str] = frozenset({"lag"})
-"""Faults (by the word before `=`) whose handling is known to be wrong yet; empty this to have them too."""
-EARLY_AFTER_A_KILL = False
-"""Whether a switch may come while a message still waits for a new connector: such a message is lost yet."""
-KILL_FROM = 0.15
-"""Seconds from a switch's request to the earliest kill. A terminal that ends just as the switch begins gets
-503 "the server is stopping" and an AssertionError in the log yet; 0 once that is mended."""
 BOTH = 0.2
 """How often the side that a switch comes from breaks too, so that a roll-back fails."""
 
@@ -38,7 +31,6 @@ def menu(side: str) -> list[str]:
         for place, names in MENU.items()
         if place.startswith(f"{side}.")
         for name in names.split()
-        if name.partition("=")[0] not in MENDING
     ]
 
 

@@ -51,6 +51,11 @@ class Ledger:
         """It waits behind a turn."""
         self.waiting.append(text)
 
+    def unsent(self, text: str) -> None:
+        """It was thought to be on its way and waits at the head of the queue after all."""
+        self.possible[text] -= 1
+        self.waiting.insert(0, text)
+
     def left_queue(self, text: str) -> None:
         """It was taken out of the queue to be sent."""
         self.waiting.remove(text)

@@ -6,7 +6,6 @@ import trio
 from attrs import define, field
 
 from tests.soak.contract import must
-from tests.soak.faults import EARLY_AFTER_A_KILL
 from tests.soak.subject import SOON, Subject
 from tests.support.client import ChatView, TerminalView
 
@@ -27,6 +26,12 @@ class UnderWay:
     def runs(self) -> bool:
         """Whether a turn does."""
         return bool(self.running) or self.what == "restless"
+
+    def unsent(self, waiting: list[str]) -> list[str]:
+        """Which of the texts had not gone to the agent yet: they wait now, and no turn of theirs runs."""
+        found = [text for text in self.running if text in waiting]
+        self.running = [text for text in self.running if text not in found]
+        return found
 
     def settle(self, s: Subject, *, killed: bool) -> None:
         """The turn was ended in an orderly way (the agent has its message), or by a kill."""
@@ -90,7 +95,6 @@ async def _turn_in_chat(s: Subject) -> None:
         before = len(chat.of("turn.end"))
         await prompt(s, text)
         stop = await _turn_ends(s, chat, before + 1)
-    s.bereft = False
     s.tell(f"turn in the chat: {text}: {stop}")
     if not s.tainted:
         must(stop == ("error" if "fail" in shape else "end_turn"), f"a sound agent's turn ended: {stop}")
@@ -194,11 +198,10 @@ async def _in_terminal(s: Subject) -> UnderWay:
 
 async def _slow_in_chat(s: Subject) -> UnderWay:
     text = SLOW.format(s.ledger.fresh())
-    bereft, s.bereft = s.bereft, False
     async with s.chat() as chat:
         answers = len(chat.of("message.append"))
         await prompt(s, text)
-        early = s.rng.random() < 0.5 and (EARLY_AFTER_A_KILL or not bereft)
+        early = s.rng.random() < 0.5
         if not early and not s.tainted:
             await chat.until(lambda v: len(v.of("message.append")) > answers + 1)
     for _ in range(s.rng.choice([0, 0, 1, 2])):

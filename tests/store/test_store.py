@@ -126,10 +126,10 @@ def test_no_temp_file_stays_behind(tmp_path):
 def test_the_history_keeps_the_newest_and_no_doubles():
     one = record(agent_session_id="a0")
     for number in range(1, 12):
-        one = one.with_agent_session(f"a{number}")
+        one = evolve(one, **one.moved(f"a{number}"))
     assert one.agent_session_id == "a11"
     assert one.agent_session_history == [f"a{n}" for n in range(10, 10 - HISTORY_IDS, -1)]
-    back = one.with_agent_session("a9")
+    back = evolve(one, **one.moved("a9"))
     assert "a9" not in back.agent_session_history
     assert back.agent_session_history[0] == "a11"
 

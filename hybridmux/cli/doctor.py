@@ -1,0 +1,142 @@
+"""`hybridmux doctor`: what is installed, what is amiss, and what to do about it."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hybridmux.cli.options import add_settings, settings_of
+
+if TYPE_CHECKING:
+    from hybridmux.agents.inventory import AgentReport, Found
+    from hybridmux.settings import Settings
+    from hybridmux.store.health import Finding
+
+DESCRIPTION = """\
+Looks at the agents on this machine, the data folder and the address, and says in a line each what to do.
+Programs are asked for their version only; no session is started and nothing needs a network or a login.
+Exit code 0: what is installed works. 1: something is wrong that a person must mend (lines with !!). 2: a
+setting cannot be used. An agent that is not installed is no error.
+"""
+MARKS = {"ok": "ok", "note": "--", "wrong": "!!"}
+
+
+def add_to(commands: Any) -> None:
+    """Adds the command."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "doctor", help="say which agents are found and what is amiss", description=DESCRIPTION
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object, for programs")
+    parser.add_argument("--host", help="address that the server would listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port that the server would listen on (default: 8787)")
+    add_settings(parser)
+    parser.set_defaults(run=run, insecure_no_tls=True)  # it listens nowhere
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints what was found."""
+    import os
+
+    import trio
+
+    from hybridmux.agents.inventory import start_folder, take_inventory
+    from hybridmux.agents.registry import BUILT_IN
+    from hybridmux.settings import data_folder
+    from hybridmux.store.health import look_over
+
+    settings = settings_of(args)
+    folder = data_folder(settings)
+    data = look_over(folder)
+    server = [_address(settings, folder)]
+    agents: list[AgentReport] = trio.run(take_inventory, BUILT_IN, dict(os.environ), start_folder())
+    if args.json:
+        _print_json(agents, data, server)
+    else:
+        print("\n".join(_lines(agents, data, server)))
+    return int(not _good(agents, [*data, *server]))
+
+
+def _good(agents: "list[AgentReport]", findings: "list[Finding]") -> bool:
+    return not any(agent.wrong for agent in agents) and all(one.level != "wrong" for one in findings)
+
+
+def _address(settings: "Settings", folder: Path) -> "Finding":
+    """Whether the server could listen where it is told to, or does so already."""
+    import errno
+
+    from hybridmux.faces.http.transport import listen
+    from hybridmux.proc.locks import listener, lock_holder
+    from hybridmux.store.health import Finding
+
+    where = f"{settings.host}:{settings.port}"
+    holder = lock_holder(folder / "lock")
+    running = f"a server runs on this data folder (pid {holder})" if holder else ""
+    try:
+        listen(settings.host, settings.port).close()
+    except OSError as exc:
+        if exc.errno != errno.EADDRINUSE:
+            return Finding("wrong", f"cannot listen on {where}: {exc.strerror or exc}")
+        other = listener(settings.port)
+        if other and other.pid == holder:
+            return Finding("ok", f"{where}: {running} and listens there")
+        user = f"{other.name} (pid {other.pid})" if other else "another program"
+        if running:
+            return Finding("note", f"{where} is in use by {user}; {running} and listens elsewhere")
+        return Finding("wrong", f"{where} is in use by {user}; end it or choose another --port")
+    free = f"{where} is free" if settings.port else "any free port will be taken"
+    return Finding(
+        "note" if running else "ok", f"{free}; {running} and listens elsewhere" if running else free
+    )
+
+
+def _print_json(agents: "list[AgentReport]", data: "list[Finding]", server: "list[Finding]") -> None:
+    import orjson
+
+    from hybridmux import __version__
+    from hybridmux.wire.convert import converter
+
+    value = {
+        "version": __version__,
+        "ok": _good(agents, [*data, *server]),
+        "agents": converter.unstructure(agents),
+        "data": converter.unstructure(data),
+        "server": converter.unstructure(server),
+    }
+    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def _lines(agents: "list[AgentReport]", data: "list[Finding]", server: "list[Finding]") -> Iterator[str]:
+    from hybridmux import __version__
+
+    yield f"hybridmux {__version__}"
+    yield "\nAgents"
+    for agent in agents:
+        yield from _agent(agent)
+    for title, findings in (("Data folder", data), ("Address", server)):
+        yield f"\n{title}"
+        yield from (f"  {MARKS[one.level]} {one.text}" for one in findings)
+    good = _good(agents, [*data, *server])
+    yield "\nNothing is wrong." if good else "\nThe lines with !! need you."
+
+
+def _agent(agent: "AgentReport") -> Iterator[str]:
+    mark, state = "ok", "works"
+    if agent.wrong:
+        mark, state = "!!", "something is wrong"
+    elif agent.missing:
+        mark, state = "--", "not installed"
+    elif agent.terminal_only:
+        mark, state = "--", "terminal only, its connector is not installed"
+    yield f"  {mark} {agent.title}: {state}"
+    if not agent.missing:
+        yield from (f"       {_found(one)}" for one in agent.programs)
+    yield from (f"     !! {text}" for text in agent.wrong)
+    yield from (f"     -- {text}" for text in agent.notes)
+
+
+def _found(one: "Found") -> str:
+    if one.path is None:
+        return f"{one.name}: not found"
+    unknown = "(version unknown)" if one.verified else ""
+    return " ".join(filter(None, [one.name, one.version or unknown, one.path]))

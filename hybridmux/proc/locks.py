@@ -1,0 +1,58 @@
+"""Who holds a file's lock, and who listens on a port, as `/proc` tells: snapshots."""
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from hybridmux.proc.table import Entry, entries, entry, open_files
+
+_LINE = re.compile(
+    r"\d+: (?:FLOCK|OFDLCK|POSIX) +\w+ +(?:READ|WRITE) +"
+    r"(?P<pid>-?\d+) (?P<major>[0-9a-f]+):(?P<minor>[0-9a-f]+):(?P<inode>\d+) "
+)
+_SOCKET = re.compile(
+    r" *\d+: [0-9A-F]+:(?P<port>[0-9A-F]{4}) [0-9A-F]+:[0-9A-F]{4} 0A (?:\S+ +){5}(?P<inode>\d+) "
+)
+LOCKS_BYTES = 1024 * 1024
+"""Of /proc/locks that are looked at."""
+
+Inode = tuple[int, int, int]
+"""Major and minor device number, inode number."""
+
+
+def parse_locks(text: str) -> list[tuple[int, Inode]]:
+    """(pid, inode) of each lock in /proc/locks. Locks that are waited for (`->`) are not held."""
+    return [
+        (int(one["pid"]), (int(one["major"], 16), int(one["minor"], 16), int(one["inode"])))
+        for one in map(_LINE.match, text[:LOCKS_BYTES].splitlines())
+        if one
+    ]
+
+
+def lock_holder(path: Path) -> int | None:
+    """The pid of a process that holds the file's lock; None if nobody does, or nobody who can be seen."""
+    with suppress(OSError):
+        status = path.stat()
+        inode = (os.major(status.st_dev), os.minor(status.st_dev), status.st_ino)
+        locks = parse_locks(Path("/proc/locks").read_text(encoding="ascii"))
+        return next((pid for pid, each in locks if each == inode), None)
+    return None
+
+
+def listening(lines: Iterable[str], port: int) -> set[str]:
+    """The sockets that listen on a port (`socket:[815]`), in lines of /proc/net/tcp. Pure."""
+    found = map(_SOCKET.match, lines)
+    return {f"socket:[{one['inode']}]" for one in found if one and int(one["port"], 16) == port}
+
+
+def listener(port: int) -> Entry | None:
+    """A process that listens on this TCP port, as far as we may see it."""
+    sockets: set[str] = set()
+    for file in ("tcp", "tcp6"):
+        with suppress(OSError):
+            sockets |= listening(Path("/proc/net", file).read_text(encoding="ascii").splitlines(), port)
+    if not sockets:
+        return None
+    return next((entry(pid) for pid in entries() if sockets & open_files(pid)), None)

@@ -1,0 +1,220 @@
+"""`hybridmux doctor`: what it says of small programs of our own, as text and as JSON, and its exit codes."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from hybridmux.agents import claudecode, codex, demo_profile, omp, opencode
+from hybridmux.agents.inventory import first_configs, take_inventory
+from tests.support.processes import nothing_left
+from tests.support.programs import Programs
+from tests.support.server import serving
+
+__all__ = ["nothing_left"]
+
+PROGRAM = Path(sys.executable).parent / "hybridmux"
+PROFILES = [opencode.PROFILE, omp.PROFILE, codex.PROFILE, claudecode.PROFILE, demo_profile.PROFILE]
+
+
+@pytest.fixture
+def programs(tmp_path):
+    return Programs.below(tmp_path)
+
+
+@pytest.fixture
+def doctor(programs, tmp_path):
+    """Runs it with what was added as all there is on PATH; any free port, a data folder of its own."""
+
+    def run(*args, code=0):
+        argv = [PROGRAM, "doctor", *(() if "--port" in args else ("--port", "0")), *args]
+        argv += () if "--data" in args else ("--data", tmp_path / "data")
+        done = subprocess.run(argv, env=programs.env, capture_output=True, text=True, timeout=30, check=False)
+        assert (done.returncode, done.stderr) == (code, "")
+        return done.stdout
+
+    return run
+
+
+async def inventory(programs, *profiles):
+    found = await take_inventory(profiles or PROFILES, programs.env, "/", seconds=0.5)
+    return {one.name: one for one in found}
+
+
+# --- agents ---
+
+
+async def test_nothing_installed_is_no_error(programs):
+    found = await inventory(programs)
+    assert list(found) == ["opencode", "omp", "codex", "claudecode", "demo"]
+    assert [one.missing for one in found.values()] == [True, True, True, True, False]
+    assert not any(one.wrong for one in found.values())
+    hints = [one.notes[0].split("; ")[1] for one in found.values() if one.missing]
+    assert hints == [
+        "npm install -g opencode-ai",
+        "npm install -g @oh-my-pi/pi-coding-agent",
+        "npm install -g @openai/codex",
+        "npm install -g @anthropic-ai/claude-code",
+    ]
+
+
+async def test_all_that_is_found_of_an_agent(programs):
+    programs.says("claude", "2.1.332 (Claude Code)")
+    programs.says("node", "v26.1.0")
+    programs.npm("@agentclientprotocol/claude-agent-acp", "0.100.0", "claude-agent-acp")
+    found = (await inventory(programs, claudecode.PROFILE))["claudecode"]
+    assert [(one.name, one.version, one.verified, one.outdated) for one in found.programs] == [
+        ("claude", "2.1.332", "2.1.332", False),
+        ("claude-agent-acp", "0.100.0", "0.101.0", True),
+        ("Node.js", "26.1.0", "22", False),
+    ]
+    assert found.programs[0].path == str(programs.bin / "claude")
+    (note,) = found.notes
+    assert note.startswith("claude-agent-acp 0.100.0 is older than the 0.101.0")
+    assert note.endswith("npm install -g @agentclientprotocol/claude-agent-acp@latest")
+    assert (found.wrong, found.missing, found.terminal_only) == ([], False, False)
+
+
+async def test_a_connector_of_another_make_has_no_known_version(programs):
+    programs.says("codex", "codex-cli 0.171.0")
+    programs.add("codex-acp", "exit 9")
+    found = (await inventory(programs, codex.PROFILE))["codex"]
+    assert [one.version for one in found.programs] == ["0.171.0", None]
+    assert found.wrong == []
+
+
+async def test_without_its_connector_an_agent_is_for_the_terminal(programs):
+    programs.says("codex", "codex-cli 0.171.0")
+    found = (await inventory(programs, codex.PROFILE))["codex"]
+    assert (found.terminal_only, found.wrong) == (True, [])
+    assert found.notes[0].endswith("npm install -g @agentclientprotocol/codex-acp")
+
+
+@pytest.mark.parametrize(
+    ("body", "level", "words"),
+    [
+        ("exec /bin/sleep 1000", "notes", "opencode did not answer within 0.5 s"),
+        ("echo hello", "notes", "opencode --version names no version that could be read"),
+        ("while :; do echo 012345678901234567890123456789 1.2; done", "notes", "opencode "),
+        ("echo no libc >&2; exit 1", "wrong", "opencode ended with exit code 1: no libc"),
+        ("echo 1.0.0", "notes", "opencode 1.0.0 is older than the 1.18.33"),
+    ],
+)
+async def test_a_program_that_is_not_as_it_should_be(programs, body, level, words):
+    programs.add("opencode", body)
+    found = (await inventory(programs, opencode.PROFILE))["opencode"]
+    (text,) = getattr(found, level)
+    assert text.startswith(words)
+    assert len(found.wrong + found.notes) == 1
+    assert found.programs[0].version == ("1.0.0" if "echo 1.0.0" in body else None)
+
+
+async def test_a_version_that_was_not_told_in_time_is_read_from_the_package(programs):
+    programs.add("node", "exec /bin/sleep 1000")
+    programs.npm("opencode-ai", "1.18.40", "opencode")
+    found = (await inventory(programs, opencode.PROFILE))["opencode"]
+    assert found.programs[0].version == "1.18.40"
+
+
+# --- the command ---
+
+
+def test_the_text(doctor, programs):
+    (programs.bin / "opencode").symlink_to("/gone")
+    text = doctor(code=1)
+    assert "  !! OpenCode: something is wrong\n       opencode: not found\n" in text
+    assert f"     !! {programs.bin}/opencode is a link to /gone, which does not exist\n" in text
+    assert "  -- omp: not installed\n     -- omp is not installed" in text
+    assert re.search(r"  ok Demo agent: works\n       hybridmux-demo /\S+\n", text)
+    assert "demo-lonely" not in text
+    assert text.endswith("\nThe lines with !! need you.\n")
+
+
+def test_the_json(doctor, programs, tmp_path):
+    programs.says("opencode", "1.18.33")
+    value = json.loads(doctor("--json"))
+    assert value["ok"] is True
+    assert value["agents"][0] == {
+        "name": "opencode",
+        "title": "OpenCode",
+        "programs": [
+            {
+                "name": "opencode",
+                "path": str(programs.bin / "opencode"),
+                "version": "1.18.33",
+                "verified": "1.18.33",
+                "outdated": False,
+            }
+        ],
+        "missing": False,
+        "terminalOnly": False,
+        "wrong": [],
+        "notes": [],
+    }
+    assert value["server"] == [{"level": "ok", "text": "any free port will be taken"}]
+    assert [one["level"] for one in value["data"]] == ["note"]
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_store_that_cannot_be_used_is_exit_1(doctor, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "hybrid-sessions.json").write_text("[]")
+    text = doctor(code=1)
+    assert "!! " + str(data / "hybrid-sessions.json") in text
+
+
+def test_a_bad_setting_is_exit_2(programs, tmp_path):
+    argv = [PROGRAM, "doctor", "--port", "70000"]
+    done = subprocess.run(argv, env=programs.env, capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "hybridmux: port 70000 is not between 0 and 65535\n"
+
+
+def test_a_port_that_somebody_else_uses(doctor):
+    with ExitStack() as stack:
+        sock = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        port = sock.getsockname()[1]
+        text = doctor("--port", str(port), code=1)
+    assert re.search(rf"!! 127.0.0.1:{port} is in use by \S+ \(pid \d+\); end it or choose another", text)
+
+
+async def test_a_server_that_runs_is_no_error(doctor, tmp_path):
+    async with serving(tmp_path) as server:
+        port = str(server.client.port)
+        assert f"ok 127.0.0.1:{port}: a server runs on this data folder (pid " in doctor("--port", port)
+        assert "-- any free port will be taken; a server runs on this data folder" in doctor()
+
+
+# --- the first start ---
+
+
+def test_what_is_found_is_offered(programs):
+    programs.add("claude", "exit 1")
+    programs.says("omp", "x")
+    (programs.bin / "codex").mkdir()
+    found = first_configs(PROFILES, programs.env, "/")
+    assert [(one.name, one.cmd, one.hybrid) for one in found] == [
+        ("omp", ["omp"], True),
+        ("Claude Code", ["claude"], True),
+        ("Demo agent", ["hybridmux-demo", "tui"], True),
+    ]
+    assert programs.runs("omp") == 0
+
+
+async def test_it_is_offered_once(programs, tmp_path):
+    programs.says("opencode", "1.18.33")
+    env = {"PATH": f"{programs.bin}:/usr/bin:/bin"}
+    async with serving(tmp_path, env=env) as server:
+        configs = await server.client.get("/api/launch-configs")
+        assert [one["name"] for one in configs] == ["Demo agent", "OpenCode"]
+        assert all(one["hybrid"] and one["hybridSupport"]["supported"] for one in configs)
+        for one in configs:
+            await server.client.request("DELETE", f"/api/launch-configs/{one['id']}")
+    async with serving(tmp_path, env=env) as server:
+        assert await server.client.get("/api/launch-configs") == []
