@@ -12,17 +12,16 @@ from hybridmux.acp.program import open_program
 from hybridmux.acp.reading import Json
 from hybridmux.acp.streams import ByteStream
 from hybridmux.acp.translate import Translator
-from hybridmux.agents import registry
 from hybridmux.agents.executable import chat_environment, own_program
 from hybridmux.agents.launch import Launch
+from hybridmux.agents.registry import BUILT_IN, Registry
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.sides import Plan
 from hybridmux.conversation.tui import Tui, open_tui, own_temp
 from hybridmux.proc.mark import Mark, new_run
 from tests.agents.use import AGENT, PATIENCE, PROJECT
 
-PROFILES = (*registry.BUILT_IN, *getattr(registry, "PREPARED", ()))
-PROFILE = next(profile for profile in PROFILES if profile.name == AGENT.name)
+PROFILE = next(profile for profile in BUILT_IN if profile.name == AGENT.name)
 COLS, ROWS = 100, 30
 BUDGETS = Budgets(starting=PATIENCE, rpc=PATIENCE, loading_idle=PATIENCE, stopping_step=15.0)
 
@@ -33,7 +32,7 @@ def _mark() -> Mark:
 
 def plan() -> Plan:
     """The agent's command as the server reads it, apart from a background server of its own."""
-    launch = registry.Registry(PROFILES).read(AGENT.cmd)
+    launch = Registry().read(AGENT.cmd)
     assert isinstance(launch, Launch)
     if PROFILE.shared_server:
         launch = launch.adding(PROFILE.shared_server.avoid)
