@@ -21,6 +21,8 @@ class Agent:
     """Patterns below HOME of all that its conversations are kept in."""
     begin_anew: tuple[str, ...] = ("/new",)
     """What is typed for a new conversation."""
+    begun_anew: tuple[tuple[str, str], ...] = ()
+    """What such a conversation has from the start: (role, text)."""
     soonest: float = 0.0
     """Seconds a turn must have run before the interrupt keys surely end it."""
     stores_at_once: bool = True
@@ -68,6 +70,7 @@ AGENTS = {
             unknown="No conversation found",
             store=(".claude/projects",),
             begin_anew=("/new", "/clear"),
+            begun_anew=(("user", "/clear"),),
             interrupted=(("user", "[Request interrupted by user]"),),
         ),
         Agent(

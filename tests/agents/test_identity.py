@@ -39,7 +39,7 @@ async def test_a_new_conversation_begun_in_the_terminal_is_the_one_that_moves(tm
             await term.until_no_text("echo: first words", PATIENCE)
             await ask_in_terminal(term, "new words")
             await client.switch(sid, "acp")
-        assert await heard(client, sid) == said("new words")
+        assert await heard(client, sid) == [*AGENT.begun_anew, *said("new words")]
         assert (await hybrid(client, sid))["agentSessionId"] != was
         assert (await record_of(client, sid))["agentSessionHistory"] == [was]
 

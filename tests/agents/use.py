@@ -65,12 +65,13 @@ def leftovers(data: Path) -> list[str]:
 async def server_of(folder: Path) -> AsyncIterator[Server]:
     """A server that gives agents the time they need here; at its end nothing of its sessions may be left.
 
-    Sessions that are still there are closed first, unless the test has failed.
+    Sessions that are still there are closed first, unless the test has failed or has killed the server.
     """
     async with serving(folder, config=CONFIG, env=dict(os.environ)) as server:
         yield server
-        for session in await server.client.get("/api/sessions"):
-            await server.client.delete(f"/api/sessions/{session['id']}")
+        if server.process.poll() is None:
+            for session in await server.client.get("/api/sessions"):
+                await server.client.delete(f"/api/sessions/{session['id']}")
         assert leftovers(server.data) == []
 
 
