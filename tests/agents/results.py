@@ -51,6 +51,13 @@ def result_of(lines: str, packages: str, on: str, cpus: int) -> dict[str, Any]:
     return {"packages": packages.split(), "on": on, "cpus": cpus, "tests": tests}
 
 
+def joined(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+    """A run of some tests leaves what is kept of the others, as long as it was of the same versions."""
+    if old is None or old["packages"] != new["packages"]:
+        return new
+    return new | {"tests": old["tests"] | new["tests"]}
+
+
 def drawn(results: Results) -> str:
     """The table: tests down, agents across."""
     agents = sorted(results)
@@ -93,7 +100,9 @@ def main(agent: str, packages: str, file: str) -> None:
     """Takes one agent's run in."""
     today = datetime.now(UTC).date().isoformat()
     kept: Results = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    kept[agent] = result_of(Path(file).read_text(), packages, today, os.cpu_count() or 1)
+    kept[agent] = joined(
+        kept.get(agent), result_of(Path(file).read_text(), packages, today, os.cpu_count() or 1)
+    )
     KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
     DOCS.write_text(into(DOCS.read_text(), drawn(kept)))
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.agents.results import BEGIN, DOCS, END, KEPT, drawn, into, result_of, words
+from tests.agents.results import BEGIN, DOCS, END, KEPT, drawn, into, joined, result_of, words
 
 LINES = """\
 {"test": "test_a.py::test_it_works[acp]", "outcome": "passed", "seconds": 2.4}
@@ -29,6 +29,16 @@ def test_a_row_for_each_test_and_the_worst_of_its_outcomes():
         "| a: it works, `acp` | ok 2 s | - |",
         "| a: locks | n/a | - |",
     ]
+
+
+def test_a_run_of_some_tests_keeps_the_others_of_the_same_versions():
+    old = result_of(LINES, "one@1", "2026-01-02", 2)
+    line = '{"test": "test_a.py::test_it_ends", "outcome": "passed", "seconds": 3.0}'
+    new = result_of(line, "one@1", "2026-01-03", 2)
+    both = joined(old, new)
+    assert both["tests"] == {**old["tests"], "test_a.py::test_it_ends": ["passed", 3.0]}
+    assert both["on"] == "2026-01-03"
+    assert joined(old, new | {"packages": ["one@2"]})["tests"] == new["tests"]
 
 
 def test_words_of_a_test():
