@@ -37,6 +37,7 @@ async def test_a_new_conversation_begun_in_the_terminal_is_the_one_that_moves(tm
             await term.until_text(AGENT.ready, PATIENCE)
             await term.submit(command)
             await term.until_no_text("echo: first words", PATIENCE)
+            await term.until_quiet()  # it may show its input before it takes Enter
             await ask_in_terminal(term, "new words")
             await client.switch(sid, "acp")
         assert await heard(client, sid) == [*AGENT.begun_anew, *said("new words")]
