@@ -1,5 +1,8 @@
 """A switch in the middle of something: a running answer, an open approval; and the chat's own turns."""
 
+import re
+from contextlib import suppress
+
 from tests.agents.use import AGENT, PATIENCE, long, runs, said, session_of, turns, until_processes
 from tests.support.client import TerminalView
 
@@ -12,6 +15,15 @@ async def begin(term: TerminalView) -> list[tuple[str, str]]:
     await term.submit("hello")
     await term.until_text("echo: hello", PATIENCE)
     return said("hello")
+
+
+async def allow(term: TerminalView) -> None:
+    """Says yes to an approval by Enter, again if it was shown a moment before it took keys."""
+    await term.until_text(AGENT.asking, PATIENCE)
+    while re.search(AGENT.asking, term.text()):
+        await term.send(b"\r")
+        with suppress(AssertionError):
+            await term.until_no_text(AGENT.asking, 2.0)
 
 
 async def test_a_running_terminal_turn_is_interrupted_and_its_words_are_kept(tmp_path):
@@ -57,9 +69,7 @@ async def test_a_running_shell_command_of_the_terminal_ends_with_the_switch(tmp_
         async with client.terminal(sid) as term:
             before = await begin(term)
             await term.submit("run: touch began; sleep 3617")
-            await term.until_text(AGENT.asking, PATIENCE)
-            await term.until_quiet()
-            await term.send(b"\r")
+            await allow(term)
             await until_processes(lambda: runs("sleep 3617"))
             assert (await client.switch(sid, "acp"))["side"] == "acp"
             assert not runs("sleep 3617")
