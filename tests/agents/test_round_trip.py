@@ -78,6 +78,7 @@ async def test_from_the_chat_to_the_terminal_and_back(tmp_path):
         assert (await record_of(client, sid))["agentSessionHistory"] == []
 
 
+@long
 async def test_a_chat_without_a_prompt_goes_to_the_terminal(tmp_path):
     async with session_of(tmp_path, startSide="acp") as (client, sid):
         was = (await hybrid(client, sid))["agentSessionId"]

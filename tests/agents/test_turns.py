@@ -53,6 +53,7 @@ def assert_interrupted(conversation: list[tuple[str, str]]) -> None:
     assert rest == [*AGENT.interrupted]
 
 
+@long
 async def test_an_open_approval_in_the_terminal_is_rejected_by_the_switch(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
