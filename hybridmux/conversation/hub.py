@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 
 import trio
@@ -23,7 +24,7 @@ from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.shell import ShellSession
 from hybridmux.conversation.sides import Plan, Sides
 from hybridmux.conversation.view import session_info
-from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound
+from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound, StoreUnusable
 from hybridmux.proc.mark import ENV
 from hybridmux.store.configs import Config, ConfigStore, check_command
 from hybridmux.store.records import Record, RecordStore
@@ -70,7 +71,10 @@ class Hub:
         """Carries the sessions until cancelled."""
         async with trio.open_nursery() as self._nursery:
             task_status.started()
-            await trio.sleep_forever()
+            while True:
+                await trio.sleep(self.budgets.catch_up)
+                with suppress(StoreUnusable):  # said where it was first noticed; the disk may still be full
+                    await self.records.catch_up()
 
     async def shut_down(self) -> None:
         """Ends every session within the grace period; what is left then goes with the nursery."""

@@ -128,6 +128,10 @@ class RecordStore:
         await self._document.update(change, keep=keep)
         return stored
 
+    async def catch_up(self) -> None:
+        """Writes what could not be written before. Raises `StoreUnusable` if that is not possible yet."""
+        await self._document.catch_up()
+
     async def remove(self, record_id: str) -> None:
         """Forgets a record; the agent's own store is never touched."""
         await self._document.update(lambda items: [each for each in items if each.id != record_id])

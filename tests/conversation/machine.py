@@ -98,6 +98,9 @@ class Records:
         self.items[record.id] = record
         return record
 
+    async def catch_up(self) -> None:
+        """Nothing is behind."""
+
     async def remove(self, record_id: str) -> None:
         await self._write()
         self.items.pop(record_id, None)
