@@ -9,7 +9,7 @@ from tests.support.client import request_id
 
 INTERPRETERS = {"spawn-enoent": "/nonexistent", "spawn-eacces": "/etc/passwd"}
 WORDS = {
-    "spawn-enoent": {"precheck": "No such file", "starting": "not found"},
+    "spawn-enoent": {"precheck": "(No such file|there is no file)", "starting": "not found"},
     "spawn-eacces": {"precheck": "Permission denied", "starting": "Permission denied"},
 }
 
