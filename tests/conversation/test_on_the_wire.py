@@ -14,8 +14,9 @@ from hybridmux.conversation.view import chat_state
 from hybridmux.errors import AgentFailed, Conflict
 from tests.acp.fake_agent import Fail
 
-from .scripted import World, play
+from .play import play
 from .wired import Strict, WiredSides
+from .world import World
 
 ODD = ["two\nlines", "\r\n", "\u2028 \u2029 \x00 \x85", '{"jsonrpc"', "🙂" * 9, "x" * 20_000]
 ACTS = ["say", "say", "cancel", "cancel", "send_now", "unpause", "edit", "die", "option", "round"]

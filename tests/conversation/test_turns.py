@@ -7,7 +7,8 @@ from trio.testing import wait_all_tasks_blocked
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.chat_commands import RequestAnswer
 
-from .scripted import World, play
+from .play import play
+from .world import World
 
 OPTIONS = [
     {"optionId": "no", "name": "No", "kind": "reject_once"},
