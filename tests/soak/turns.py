@@ -21,6 +21,8 @@ class UnderWay:
     what: str = "idle"
     running: list[str] = field(factory=list)
     sound: bool = True
+    early: bool = False
+    """The agent was not seen to have its message: it may wait for a connector still."""
 
     @property
     def runs(self) -> bool:
@@ -206,7 +208,7 @@ async def _slow_in_chat(s: Subject) -> UnderWay:
             await chat.until(lambda v: len(v.of("message.append")) > answers + 1)
     for _ in range(s.rng.choice([0, 0, 1, 2])):
         await prompt(s, s.ledger.fresh())
-    return UnderWay(f"slow and {len(s.ledger.waiting)} queued", [text], sound=not s.tainted)
+    return UnderWay(f"slow and {len(s.ledger.waiting)} queued", [text], sound=not s.tainted, early=early)
 
 
 async def _asking_in_chat(s: Subject) -> UnderWay:
