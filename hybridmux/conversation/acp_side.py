@@ -163,6 +163,11 @@ class AcpSide:
         """SIGKILL to all its processes."""
         self._wire.strike()
 
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, as far as is known at this moment."""
+        return self._wire.ended
+
     async def ended(self) -> str:
         """Waits for the connector's end and says why."""
         return await self._wire.wait_closed()

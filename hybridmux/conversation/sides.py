@@ -182,6 +182,10 @@ class ChatSide(Protocol):
     def strike(self) -> None:
         """SIGKILL to all its processes, at once; whoever waits for their end sees it."""
 
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, as far as is known at this moment."""
+
     async def ended(self) -> str:
         """Waits for the connector's end and says why."""
 

@@ -276,6 +276,10 @@ class ScriptedChat:
         self.gone.set()
         self.finish_turn.set()
 
+    @property
+    def over(self) -> bool:
+        return self.gone.is_set()
+
     async def ended(self) -> str:
         await self.gone.wait()
         return "exit code 1"

@@ -60,7 +60,7 @@ async def _kill_connector(s: Subject) -> None:
     s.tell(f"connector killed, {before.what}: {len(alive)}")
     before.settle(s, killed=True)
     await calm(s)
-    s.tainted = s.tainted and not alive
+    s.tainted, s.bereft = s.tainted and not alive, True
     await s.settle()
 
 

@@ -97,6 +97,7 @@ async def _turn_in_chat(s: Subject) -> None:
         before = len(chat.of("turn.end"))
         await prompt(s, text)
         stop = await _turn_ends(s, chat, before + 1)
+    s.bereft = False
     s.tell(f"turn in the chat: {text}: {stop}")
     if not s.tainted:
         must(stop == ("error" if "fail" in shape else "end_turn"), f"a sound agent's turn ended: {stop}")
@@ -204,11 +205,13 @@ async def _slow_in_chat(s: Subject) -> UnderWay:
         answers = len(chat.of("message.append"))
         await prompt(s, text)
         early = s.rng.random() < 0.5
+        sound = not s.tainted and not (early and s.bereft)  # a dying connector may have taken it along
+        s.bereft = False
         if not early and not s.tainted:
             await chat.until(lambda v: len(v.of("message.append")) > answers + 1)
     for _ in range(s.rng.choice([0, 0, 1, 2])):
         await prompt(s, s.ledger.fresh())
-    return UnderWay(f"slow and {len(s.ledger.waiting)} queued", [text], sound=not s.tainted, early=early)
+    return UnderWay(f"slow and {len(s.ledger.waiting)} queued", [text], sound=sound, early=early)
 
 
 async def _asking_in_chat(s: Subject) -> UnderWay:
