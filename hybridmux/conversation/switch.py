@@ -90,6 +90,8 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
     was = s.record.agent_session_id
     check_folder(s)
     await check_program(s)
+    if was is not None:
+        identity.check_free(s, was)
     async with s.intent():
         if s.turns.running:
             try:

@@ -8,6 +8,13 @@ if "HYBRIDMUX_SANDBOX" not in os.environ:
     collect_ignore_glob = ["test_*.py"]
 
 
+def pytest_configure(config):
+    if fd := os.environ.get("HYBRIDMUX_RESULTS"):
+        from tests.agents.results import Collector
+
+        config.pluginmanager.register(Collector(int(fd)))
+
+
 @pytest.fixture
 def clock(capsys):
     """Takes the times of named steps; prints its table at the end."""

@@ -17,6 +17,12 @@ class Agent:
     """An agent session id that looks right and names nothing."""
     unknown: str
     """What is said about it."""
+    store: tuple[str, ...]
+    """Patterns below HOME of all that its conversations are kept in."""
+    begin_anew: tuple[str, ...] = ("/new",)
+    """What is typed for a new conversation."""
+    begun_anew: tuple[tuple[str, str], ...] = ()
+    """What such a conversation has from the start: (role, text)."""
     soonest: float = 0.0
     """Seconds a turn must have run before the interrupt keys surely end it."""
     stores_at_once: bool = True
@@ -41,6 +47,7 @@ AGENTS = {
             asking="Permission required",
             unknown_id="ses_00000000000000000000000000",
             unknown="Session not found",
+            store=(".local/share/opencode/opencode.db*",),
         ),
         Agent(
             name="codex",
@@ -49,6 +56,7 @@ AGENTS = {
             asking="Press enter to confirm or esc to cancel",
             unknown_id=_NO_UUID,
             unknown="No saved session found",
+            store=(".codex/sessions", ".codex/*.sqlite*", ".codex/*/*.sqlite*"),
             keeps_words=False,
             replays_refused=False,
             soonest=0.1,  # within a few milliseconds of its report Esc may mean "edit the last message"
@@ -60,6 +68,9 @@ AGENTS = {
             asking=r"Esc to cancel",
             unknown_id=_NO_UUID,
             unknown="No conversation found",
+            store=(".claude/projects",),
+            begin_anew=("/new", "/clear"),
+            begun_anew=(("user", "/clear"),),
             interrupted=(("user", "[Request interrupted by user]"),),
         ),
         Agent(
@@ -69,6 +80,7 @@ AGENTS = {
             asking=r"enter select  esc cancel",
             unknown_id=_NO_UUID,
             unknown="not found",
+            store=(".omp/agent/sessions",),
             stores_at_once=False,
             keeps_words=False,
         ),

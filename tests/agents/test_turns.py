@@ -1,6 +1,6 @@
 """A switch in the middle of something: a running answer, an open approval; and the chat's own turns."""
 
-from tests.agents.use import AGENT, PATIENCE, said, session_of, turns
+from tests.agents.use import AGENT, PATIENCE, runs, said, session_of, turns, until_processes
 from tests.support.client import TerminalView
 
 
@@ -49,6 +49,21 @@ async def test_an_open_approval_in_the_terminal_is_rejected_by_the_switch(tmp_pa
             assert turns(chat)[: len(before) + 1] == [*before, ("user", "run: touch never")]
             ends = [tool["status"] for tool in chat.of("tool.upsert") if "status" in tool][-1:]
             assert ends == (["failed"] if AGENT.replays_refused else [])
+
+
+async def test_a_running_shell_command_of_the_terminal_ends_with_the_switch(tmp_path):
+    async with session_of(tmp_path) as (client, sid):
+        async with client.terminal(sid) as term:
+            before = await begin(term)
+            await term.submit("run: touch began; sleep 3617")
+            await term.until_text(AGENT.asking, PATIENCE)
+            await term.until_quiet()
+            await term.send(b"\r")
+            await until_processes(lambda: runs("sleep 3617"))
+            assert (await client.switch(sid, "acp"))["side"] == "acp"
+            assert not runs("sleep 3617")
+        async with client.chat(sid) as chat:
+            assert turns(chat)[: len(before) + 1] == [*before, ("user", "run: touch began; sleep 3617")]
 
 
 async def test_the_chat_asks_cancels_and_carries_on(tmp_path):

@@ -107,6 +107,11 @@ class Client:
         """Moves a session."""
         return await self.command("POST", f"/api/sessions/{session}/switch", {"to": to}, **kwargs)
 
+    async def switch_to(self, session: str, agent_session: str, **kwargs: Any) -> Any:
+        """Moves a session to the chat, on a conversation that was chosen."""
+        body = {"to": "acp", "agentSessionId": agent_session}
+        return await self.command("POST", f"/api/sessions/{session}/switch", body, **kwargs)
+
     async def resume(self, session: str, body: dict[str, Any] | None = None, **kwargs: Any) -> Any:
         """Brings a closed or interrupted session back."""
         return await self.command("POST", f"/api/sessions/{session}/resume", body, **kwargs)

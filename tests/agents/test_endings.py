@@ -1,0 +1,117 @@
+"""Ends that nobody asked for, and what a session comes back to."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.agents.use import (
+    AGENT,
+    PATIENCE,
+    ask_in_terminal,
+    heard,
+    kill_side,
+    long,
+    record_of,
+    said,
+    say_in_chat,
+    say_in_terminal,
+    server_of,
+    start,
+)
+from tests.support.client import Unexpected
+from tests.support.leaks import processes
+from tests.support.talk import until_info
+
+
+async def test_a_killed_connector_is_replaced_for_the_next_prompt(tmp_path):
+    async with server_of(tmp_path) as server:
+        client = server.client
+        sid = await start(client, startSide="acp")
+        await say_in_chat(client, sid, "first words")
+        await kill_side(server, sid)
+        await say_in_chat(client, sid, "second words")
+        assert await heard(client, sid) == said("first words", "second words")
+        await client.switch(sid, "tui")
+        await client.switch(sid, "acp")
+        assert await heard(client, sid) == said("first words", "second words")
+
+
+async def test_a_killed_terminal_is_interrupted_and_resumed(tmp_path):
+    async with server_of(tmp_path) as server:
+        client = server.client
+        sid = await start(client)
+        async with client.terminal(sid) as term:
+            await ask_in_terminal(term, "first words")
+            await term.until_quiet()
+        await client.switch(sid, "acp")
+        await client.switch(sid, "tui")
+        await kill_side(server, sid)
+        await until_info(client, sid, lambda info: info["hybrid"]["state"] == "interrupted")
+        assert processes(server.data, sid) == []
+        await client.resume(sid, {"side": "acp"})
+        assert await heard(client, sid) == said("first words")
+
+
+@long
+async def test_a_closed_session_is_resumed_on_either_side(tmp_path):
+    async with server_of(tmp_path) as server:
+        client = server.client
+        sid = await start(client)
+        await say_in_terminal(client, sid, "first words")
+        await client.delete(f"/api/sessions/{sid}")
+        record = await record_of(client, sid)
+        assert record["state"] == "closed"
+        await client.resume(sid, {"side": "tui"})
+        async with client.terminal(sid) as term:
+            await term.until_text("echo: first words", PATIENCE)
+        await say_in_terminal(client, sid, "second words")
+        await client.delete(f"/api/sessions/{sid}")
+        await client.resume(sid, {"side": "acp"})
+        assert await heard(client, sid) == said("first words", "second words")
+        assert (await record_of(client, sid))["agentSessionId"] == record["agentSessionId"]
+
+
+async def test_a_killed_server_finds_its_session_again(tmp_path):
+    async with server_of(tmp_path) as server:
+        client = server.client
+        sid = await start(client, startSide="acp")
+        await say_in_chat(client, sid, "first words")
+        await client.prompt(sid, "slow 60")
+        async with client.chat(sid) as chat:
+            await chat.until(lambda view: "tick 2" in view.messages()[-1][1], PATIENCE)
+        server.crash()
+        server.process.wait()
+    async with server_of(tmp_path) as server:
+        client = server.client
+        record = await record_of(client, sid)
+        assert (record["state"], record["activity"]) == ("interrupted", "turn")
+        assert processes(server.data) == []
+        await client.resume(sid, {"side": "acp"})
+        assert (await heard(client, sid))[:3] == [*said("first words"), ("user", "slow 60")]
+        await say_in_chat(client, sid, "and on")
+        assert (await heard(client, sid))[-2:] == said("and on")
+
+
+def forget_everything() -> None:
+    """The agent's conversations are gone."""
+    for pattern in AGENT.store:
+        for path in Path.home().glob(pattern):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@long
+@pytest.mark.parametrize("side", ["acp", "tui"])
+async def test_a_conversation_that_is_gone_is_missed(tmp_path, side):
+    async with server_of(tmp_path) as server:
+        client = server.client
+        sid = await start(client, startSide="acp")
+        await say_in_chat(client, sid, "first words")
+        await client.delete(f"/api/sessions/{sid}")
+        before = await record_of(client, sid)
+        forget_everything()
+        with pytest.raises(Unexpected) as refused:
+            await client.resume(sid, {"side": side})
+        assert (refused.value.status, refused.value.reason) == (409, "session_missing")
+        assert processes(server.data) == []
+        assert await record_of(client, sid) == before

@@ -1,0 +1,137 @@
+"""Which conversation a terminal has open: after `/new`, beside another, and without the agent's evidence."""
+
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from hybridmux.acp.reading import Json
+from tests.agents.sides import PROFILE, connector
+from tests.agents.use import (
+    AGENT,
+    PATIENCE,
+    ask_in_terminal,
+    heard,
+    hybrid,
+    long,
+    record_of,
+    said,
+    say_in_terminal,
+    server_of,
+    session_of,
+    start,
+)
+from tests.support.client import Client, Unexpected, request_id
+
+
+@pytest.mark.parametrize("command", AGENT.begin_anew)
+async def test_a_new_conversation_begun_in_the_terminal_is_the_one_that_moves(tmp_path, command):
+    async with session_of(tmp_path) as (client, sid):
+        await say_in_terminal(client, sid, "first words")
+        await client.switch(sid, "acp")
+        was = (await hybrid(client, sid))["agentSessionId"]
+        await client.switch(sid, "tui")
+        async with client.terminal(sid) as term:
+            await term.until_text("echo: first words", PATIENCE)
+            await term.until_text(AGENT.ready, PATIENCE)
+            await term.submit(command)
+            await term.until_no_text("echo: first words", PATIENCE)
+            await term.until_quiet()  # it may show its input before it takes Enter
+            await ask_in_terminal(term, "new words")
+            await client.switch(sid, "acp")
+        assert await heard(client, sid) == [*AGENT.begun_anew, *said("new words")]
+        assert (await hybrid(client, sid))["agentSessionId"] != was
+        assert (await record_of(client, sid))["agentSessionHistory"] == [was]
+
+
+async def to_chat_by_title(client: Client, sid: str, words: str) -> bool:
+    """Switches, choosing by the title if it has to be chosen; whether it had to be."""
+    body = {"clientRequestId": request_id(), "to": "acp"}
+    status, answer = await client.ask("POST", f"/api/sessions/{sid}/switch", body)
+    if status == 200:
+        return False
+    assert (status, answer["reason"]) == (409, "session_ambiguous")
+    fits = [one["agentSessionId"] for one in answer["candidates"] if words in (one["title"] or "")]
+    assert len(fits) == 1, answer
+    await client.switch_to(sid, fits[0])
+    return True
+
+
+@long
+async def test_two_sessions_in_one_folder_keep_apart(tmp_path):
+    async with server_of(tmp_path) as server:
+        client = server.client
+        one, other = await start(client), await start(client)
+        await say_in_terminal(client, one, "red apples")
+        await say_in_terminal(client, other, "green pears")
+        chosen = await to_chat_by_title(client, one, "red apples")
+        assert chosen == (PROFILE.evidence is None)
+        assert not await to_chat_by_title(client, other, "green pears")
+        assert await heard(client, one) == said("red apples")
+        assert await heard(client, other) == said("green pears")
+        ids = {(await hybrid(client, sid))["agentSessionId"] for sid in (one, other)}
+        assert len(ids) == 2
+
+
+def spoil() -> None:
+    """Takes away the files that name the conversation of a terminal; the program does not notice."""
+    home = Path.home()
+    match PROFILE.evidence:
+        case "registry":
+            for record in (home / ".claude/sessions").glob("*.json"):
+                record.unlink()
+        case "locks":
+            shutil.move(home / ".codex/thread-writer-locks", mkdtemp())
+        case "breadcrumb":
+            for crumb in (home / ".omp/agent/terminal-sessions").iterdir():
+                crumb.unlink()
+
+
+async def talk_elsewhere(text: str) -> str:
+    """A conversation of a program that is not the server's, in the same folder; its id."""
+    block: Json = {"type": "text", "text": text}
+    async with connector() as (chat, _):
+        await chat.initialize()
+        session_id, _ = await chat.new_session()
+        await chat.prompt([block])
+        await chat.stop()
+    return session_id
+
+
+@long
+async def test_without_evidence_the_only_candidate_is_taken(tmp_path):
+    async with session_of(tmp_path) as (client, sid):
+        async with client.terminal(sid) as term:
+            await term.until_text(AGENT.ready, PATIENCE)
+            spoil()
+            with pytest.raises(Unexpected) as refused:
+                await client.switch(sid, "acp")
+            assert refused.value.status == 409
+            assert refused.value.reason == "not_eligible"
+            assert refused.value.body["eligibility"] == "no_session_id"
+            await ask_in_terminal(term, "first words")
+            await term.until_quiet()
+            spoil()
+            assert (await client.switch(sid, "acp"))["side"] == "acp"
+        assert await heard(client, sid) == said("first words")
+
+
+@long
+async def test_without_evidence_one_of_several_is_chosen(tmp_path):
+    async with session_of(tmp_path) as (client, sid):
+        async with client.terminal(sid) as term:
+            await ask_in_terminal(term, "first words")
+            await term.until_quiet()
+            other = await talk_elsewhere("other words")
+            spoil()
+            with pytest.raises(Unexpected) as refused:
+                await client.switch(sid, "acp")
+            assert (refused.value.status, refused.value.reason) == (409, "session_ambiguous")
+            offered = {one["agentSessionId"] for one in refused.value.body["candidates"]}
+            assert other in offered
+            (ours,) = offered - {other}
+            await term.until_text("echo: first words")
+            await client.switch_to(sid, ours)
+        assert await heard(client, sid) == said("first words")
+        assert (await hybrid(client, sid))["agentSessionId"] == ours
