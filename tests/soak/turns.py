@@ -10,6 +10,8 @@ from tests.soak.subject import SOON, Subject
 from tests.support.client import ChatView, TerminalView
 
 SLOW = "slow 60 {}"
+CLEAR = "\x15"
+"""Ctrl-U: what an earlier switch that did not happen has left unsent in the composer goes."""
 PATIENCE = 4.0
 """Seconds to wait for a turn whose agent may be broken."""
 
@@ -70,7 +72,7 @@ async def _turn_in_terminal(s: Subject) -> None:
 
 
 async def _typed(s: Subject, term: TerminalView, text: str, pattern: str) -> bool:
-    await term.type(text)
+    await term.type(CLEAR + text)
     return await shows(s, term, pattern)
 
 
@@ -193,7 +195,7 @@ async def _in_terminal(s: Subject) -> UnderWay:
         s.ledger.sent(text)
     async with s.client.terminal(s.sid) as term:
         if await shows(s, term, "ready"):
-            await term.type(text, enter=name != "unsent")
+            await term.type(CLEAR + text, enter=name != "unsent")
             await shows(s, term, pattern)
     s.restless = name == "hanging"
     return UnderWay(name, [] if name == "unsent" else [text], sound=not s.tainted)
