@@ -366,6 +366,16 @@ async def test_a_conversation_that_another_program_has_open_is_left_alone(autoju
         assert "quit" not in p.world.happened
 
 
+async def test_a_chat_whose_conversation_another_program_has_open_stays(autojump_clock):
+    async with play(World(elsewhere={ID}), "acp") as p:
+        with pytest.raises(Conflict) as caught:
+            await to_terminal(p)
+        assert caught.value.reason == "occupied_external"
+        assert p.session.position.step is Step.ACP
+        assert p.world.happened == []
+        assert p.world.writers == {"chat"}
+
+
 async def test_a_message_that_waits_for_a_connector_comes_back_as_the_draft(autojump_clock):
     world = World()
     async with play(world, "acp") as p:
