@@ -25,6 +25,7 @@ from hypercorn.trio import serve as hypercorn_serve
 from hybridmux.agents import demo_profile
 from hybridmux.agents.inventory import first_configs, start_folder
 from hybridmux.agents.registry import BUILT_IN, Registry
+from hybridmux.agents.temp import sweep
 from hybridmux.conversation.hub import Hub
 from hybridmux.conversation.real import RealSides
 from hybridmux.conversation.run import Run
@@ -91,6 +92,7 @@ async def stores(
         log.warning("ended %d processes that an earlier server left behind", len(found))
     if survived:
         log.error("these did not end: %s", ", ".join(map(str, survived)))
+    await trio.to_thread.run_sync(sweep)
     records, configs = RecordStore(folder), ConfigStore(folder)
     records.load()
     configs.load()

@@ -5,11 +5,9 @@ temp folder that is removed, and everything it has started is ended before the a
 """
 
 import os
-import shutil
-import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import trio
 from attrs import frozen
@@ -18,6 +16,7 @@ from hybridmux.acp.background import background
 from hybridmux.acp.program import Program, open_program
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.programs import identity, locate
+from hybridmux.agents.temp import temp_folder
 from hybridmux.budgets import (
     ANSWER_SECONDS,
     ANSWERS,
@@ -91,7 +90,7 @@ async def run(
     mark = Mark(data="question", session="question", start=new_run(), run=new_run())
     try:
         async with (
-            _temp_folder() as temp,
+            temp_folder() as temp,
             open_program(
                 argv,
                 cwd=cwd,
@@ -140,17 +139,6 @@ def _answer(program: Program, output: bytes, seconds: float) -> Answer:
         how = f"ended with exit code {code}" if code > 0 else f"was ended by signal {-code}"
         trouble = f"{how}: {errors[-1][:ERROR_CHARS]}" if errors else how
     return Answer(output=said, errors=errors, trouble=trouble)
-
-
-@asynccontextmanager
-async def _temp_folder() -> AsyncIterator[str]:
-    """Some agents leave megabytes in the temp folder at each start."""
-    folder = tempfile.mkdtemp(prefix="hybridmux-")
-    try:
-        yield folder
-    finally:
-        with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 async def surroundings(

@@ -1,8 +1,6 @@
 """The terminal side over a real program: a profile's reading of a terminal, and its keys."""
 
 import re
-import shutil
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -13,6 +11,7 @@ from attrs import evolve
 
 from hybridmux.agents.installed import apart_from_shared_server
 from hybridmux.agents.profile import Look, Press, TuiState
+from hybridmux.agents.temp import temp_folder
 from hybridmux.agents.testimony import Subject, Testimony, testimony
 from hybridmux.budgets import KIB, Budgets
 from hybridmux.conversation.sides import OccupiedElsewhere, Plan, SideFailed
@@ -203,12 +202,8 @@ async def own_temp(plan: Plan) -> AsyncIterator[dict[str, str]]:
     if not plan.profile.own_temp:
         yield plan.env
         return
-    folder = await trio.to_thread.run_sync(lambda: tempfile.mkdtemp(prefix="hybridmux-"))
-    try:
+    async with temp_folder() as folder:
         yield {**plan.env, "TMPDIR": folder, "BUN_TMPDIR": folder}
-    finally:
-        with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @asynccontextmanager

@@ -76,7 +76,7 @@ AGENTS = {
         Agent(
             name="omp",
             cmd=["omp"],
-            ready=r"▶─+\d+%",  # painted before; an Enter is lost until the status line has its numbers
+            ready=r"▶─+[\d.]+%",  # painted before; an Enter is lost until the status line has its numbers
             asking=r"enter select  esc cancel",
             unknown_id=_NO_UUID,
             unknown="not found",

@@ -24,6 +24,7 @@ from tests.support.leaks import processes
 from tests.support.talk import until_info
 
 
+@long
 async def test_a_killed_connector_is_replaced_for_the_next_prompt(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client
@@ -37,6 +38,7 @@ async def test_a_killed_connector_is_replaced_for_the_next_prompt(tmp_path):
         assert await heard(client, sid) == said("first words", "second words")
 
 
+@long
 async def test_a_killed_terminal_is_interrupted_and_resumed(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client
@@ -72,6 +74,7 @@ async def test_a_closed_session_is_resumed_on_either_side(tmp_path):
         assert (await record_of(client, sid))["agentSessionId"] == record["agentSessionId"]
 
 
+@long
 async def test_a_killed_server_finds_its_session_again(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client

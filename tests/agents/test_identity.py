@@ -25,6 +25,7 @@ from tests.agents.use import (
 from tests.support.client import Client, Unexpected, request_id
 
 
+@long
 @pytest.mark.parametrize("command", AGENT.begin_anew)
 async def test_a_new_conversation_begun_in_the_terminal_is_the_one_that_moves(tmp_path, command):
     async with session_of(tmp_path) as (client, sid):

@@ -9,7 +9,7 @@ from tests.agents.use import (
     PATIENCE,
     heard,
     hybrid,
-    leftovers,
+    long,
     record_of,
     said,
     say_in_chat,
@@ -19,11 +19,12 @@ from tests.agents.use import (
     start,
     turns,
 )
-from tests.support.leaks import processes
+from tests.support.leaks import processes, temp_folders
 
 TRIPS = 20 if LONG else 3
 
 
+@long
 async def test_from_the_terminal_to_the_chat_and_back_twice(tmp_path, clock):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
@@ -104,16 +105,19 @@ async def test_trips_in_a_row_leave_nothing_behind(tmp_path, clock):
         client = server.client
         sid = await start(client)
         await say_in_terminal(client, sid, words[0])
-        temp = len(leftovers(server.data)) - len(processes(server.data))
+        temp = len(temp_folders())
         with clock.step(f"{TRIPS} trips"):
             for trip in range(TRIPS):
                 await client.switch(sid, "acp")
+                assert await heard(client, sid) == said(*words)
                 runs = {one.mark.run for one in processes(server.data)}
                 assert len(runs) == 1, "processes of another side are left"
                 words.append(f"trip {trip}")
                 await say_in_chat(client, sid, words[-1])
                 await client.switch(sid, "tui")
                 assert runs.isdisjoint(one.mark.run for one in processes(server.data))
-                assert len(leftovers(server.data)) - len(processes(server.data)) == temp
+                assert len(temp_folders()) == temp
+                async with client.terminal(sid) as term:
+                    await term.until_text(f"echo: {words[-1]}", PATIENCE)
         await client.switch(sid, "acp")
         assert await heard(client, sid) == said(*words)

@@ -1,6 +1,6 @@
 """A switch in the middle of something: a running answer, an open approval; and the chat's own turns."""
 
-from tests.agents.use import AGENT, PATIENCE, runs, said, session_of, turns, until_processes
+from tests.agents.use import AGENT, PATIENCE, long, runs, said, session_of, turns, until_processes
 from tests.support.client import TerminalView
 
 
@@ -51,6 +51,7 @@ async def test_an_open_approval_in_the_terminal_is_rejected_by_the_switch(tmp_pa
             assert ends == (["failed"] if AGENT.replays_refused else [])
 
 
+@long
 async def test_a_running_shell_command_of_the_terminal_ends_with_the_switch(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:

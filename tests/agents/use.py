@@ -65,14 +65,17 @@ def leftovers(data: Path) -> list[str]:
 async def server_of(folder: Path) -> AsyncIterator[Server]:
     """A server that gives agents the time they need here; at its end nothing of its sessions may be left.
 
-    Sessions that are still there are closed first, unless the test has failed or has killed the server.
+    Sessions that are still there are closed first, unless the test has failed. After a server that
+    the test killed nothing is looked for: the next one has to clean up.
     """
     async with serving(folder, config=CONFIG, env=dict(os.environ)) as server:
         yield server
-        if server.process.poll() is None:
-            for session in await server.client.get("/api/sessions"):
-                await server.client.delete(f"/api/sessions/{session['id']}")
-        assert leftovers(server.data) == []
+        if server.process.poll() is not None:
+            return
+        for session in await server.client.get("/api/sessions"):
+            await server.client.delete(f"/api/sessions/{session['id']}")
+        left = leftovers(server.data)
+        assert left == [], left
 
 
 async def start(client: Client, **extra: Any) -> str:
