@@ -94,7 +94,7 @@ EXIT_GRACE = 1.0
 STDERR_TAIL = 64
 """Lines of a connector's stderr that are kept, each cut at `STDERR_LINE` characters."""
 STDERR_LINE = 2000
-LIST_PAGES = 100
+LIST_PAGES = 1000
 
 # Questions to installed programs (`--version`, `--help`).
 ASK_SECONDS = 5.0

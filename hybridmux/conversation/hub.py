@@ -62,7 +62,7 @@ class Hub:
         self.closing = False
         self._known: dict[str, Known] = {}
         """What closed sessions knew of their conversations, by record."""
-        self._creating: set[trio.CancelScope] = set()
+        self._creating: dict[HybridSession, lifecycle.Creation] = {}
 
     async def serve(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Carries the sessions until cancelled."""
@@ -76,10 +76,10 @@ class Hub:
     async def shut_down(self) -> None:
         """Ends every session within the grace period; what is left then goes with the nursery."""
         self.closing = True
-        for scope in self._creating:
-            scope.cancel()
         with trio.move_on_after(self.budgets.shutdown_grace):
             async with trio.open_nursery() as nursery:
+                for unseen, creation in self._creating.items():
+                    nursery.start_soon(lifecycle.give_up, unseen, creation)
                 for session in self._sessions.values():
                     if isinstance(session, HybridSession):
                         nursery.start_soon(lifecycle.shut_down, session)
@@ -160,18 +160,11 @@ class Hub:
         session = self._made(self._maker.new_record(wanted, config), config.env)
         session.sides.size = size_of(wanted)
         await self._begin(session.run)
+        creation = self._creating[session] = lifecycle.Creation()
         try:
-            with trio.CancelScope() as scope:
-                self._creating.add(scope)
-                await lifecycle.create(session, session.record.side)
-        except BaseException:
-            session.over.set()
-            raise
+            await creation.run(session)
         finally:
-            self._creating.discard(scope)
-        if scope.cancelled_caught:
-            session.over.set()
-            raise Stopping("the server is stopping")
+            del self._creating[session]
         self._list(session)
         return session
 
@@ -272,7 +265,11 @@ class Hub:
             raise Conflict("the session is switching", "switching")
         if record.state == "active":
             raise Conflict("the session is active; close it first")
-        await self.records.remove(record_id)
+        self._busy.add(record_id)
+        try:
+            await self.records.remove(record_id)
+        finally:
+            self._busy.discard(record_id)
         if session is not None:
             session.over.set()
         self._unlist(record_id)

@@ -18,13 +18,20 @@ class Stage:
     def __init__(self, reopens: bool) -> None:
         self.sides: dict[str, ScriptedSides] = {}
         self._reopens = reopens
+        self.more: dict = {}
+        """What else the coming worlds are made with."""
 
     def at(self, session: str) -> ScriptedSides:
         """The sides of one session."""
         if session not in self.sides:
             name = f"demo_{len(self.sides) + 1}"
             world = World(
-                id=name, listed=[name], history=[], reopens=self._reopens, options={"effort": "low"}
+                id=name,
+                listed=[name],
+                history=[],
+                reopens=self._reopens,
+                options={"effort": "low"},
+                **self.more,
             )
             self.sides[session] = ScriptedSides(world)
         return self.sides[session]
@@ -67,10 +74,14 @@ class Records:
     def get(self, record_id: str) -> Record | None:
         return self.items.get(record_id)
 
-    async def put(self, record: Record, *, keep: bool = False) -> Record:
+    async def put(self, record: Record, *, new: bool = False, keep: bool = False) -> Record:
+        if not new and record.id not in self.items:
+            return record
         if keep:
             self.items[record.id] = record
         await self._write()
+        if not new and record.id not in self.items:
+            return record
         self.items[record.id] = record
         return record
 

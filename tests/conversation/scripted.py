@@ -165,7 +165,7 @@ class ScriptedChat:
         content = {"type": "text", "text": text}
         self.sink({"update": {"sessionUpdate": kind, "content": content, "messageId": message_id}})
 
-    async def sessions(self) -> list[Summary]:
+    async def sessions(self, until=None) -> list[Summary]:
         await behave(self.world.list_)
         await trio.sleep(self.world.delay())
         when = self.world.updated_at
@@ -214,7 +214,8 @@ class ScriptedChat:
         await behave(self.world.resume)
         return self.opened(session_id)
 
-    async def prompt(self, blocks) -> PromptOutcome:
+    async def prompt(self, blocks, sent) -> PromptOutcome:
+        sent()
         self.world.prompts_open += 1
         try:
             return await self.turn(blocks[0]["text"])
@@ -336,7 +337,7 @@ class ScriptedStore:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    async def put(self, record: Record, *, keep: bool = False) -> Record:
+    async def put(self, record: Record, *, new: bool = False, keep: bool = False) -> Record:
         await trio.lowlevel.checkpoint()
         old = self.world.records.get(record.id)
         if self.world.store_fails_at is not None and (

@@ -221,7 +221,8 @@ class Chat:
         self.outcome = PromptOutcome(stop_reason=stop, usage=usage)
         p.sides.chat.prompt = self.prompt
 
-    async def prompt(self, blocks) -> PromptOutcome:
+    async def prompt(self, blocks, sent) -> PromptOutcome:
+        sent()
         await trio.lowlevel.checkpoint()
         for update in self.updates:
             self.p.sides.chat.sink({"update": update})

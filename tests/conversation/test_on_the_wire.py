@@ -147,8 +147,13 @@ async def test_a_turn_that_is_stopped_before_it_was_sent_sends_neither(autojump_
     strict = Strict()
     world = World()
     async with play(world, "acp", sides=WiredSides(world, strict.teach)) as p:
-        await p.session.turns.prompt("never mind")
-        await p.session.turns.cancel()
+        disk = trio.Event()
+        p.session.note_activity = disk.wait  # nothing goes out before the turn's start is on disk
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(p.session.turns.prompt, "never mind")
+            await wait_all_tasks_blocked()
+            await p.session.turns.cancel()
+            disk.set()
         await wait_all_tasks_blocked()
         assert not {"session/prompt", "session/cancel"} & set(p.sides.agent.methods())
         assert p.events("turn.end")[0]["stopReason"] == "cancelled"
