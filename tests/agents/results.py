@@ -27,7 +27,8 @@ class Collector:
         """Each phase of a test; a skip is told by the setup, all else by the call, trouble by any."""
         if "/model/" in report.nodeid or not (report.when == "call" or report.outcome != "passed"):
             return
-        name = report.nodeid.rpartition("/")[2]
+        file, _, test = report.nodeid.partition("::")
+        name = f"{file.rpartition('/')[2]}::{test}"
         line = {"test": name, "outcome": report.outcome, "seconds": round(report.duration, 1)}
         os.write(self._fd, (json.dumps(line) + "\n").encode())
 

@@ -1,7 +1,13 @@
 """A switch in the middle of something: a running answer, an open approval; and the chat's own turns."""
 
+import re
+from contextlib import suppress
+
 from tests.agents.use import AGENT, PATIENCE, long, runs, said, session_of, turns, until_processes
 from tests.support.client import TerminalView
+
+RESTING = "run: touch began; python -c 'import time; time.sleep(3617)'"
+"""A process of its own: omp's shell sleeps without one."""
 
 
 async def begin(term: TerminalView) -> list[tuple[str, str]]:
@@ -12,6 +18,15 @@ async def begin(term: TerminalView) -> list[tuple[str, str]]:
     await term.submit("hello")
     await term.until_text("echo: hello", PATIENCE)
     return said("hello")
+
+
+async def allow(term: TerminalView) -> None:
+    """Says yes to an approval by Enter, again if it was shown a moment before it took keys."""
+    await term.until_text(AGENT.asking, PATIENCE)
+    while re.search(AGENT.asking, term.text()):
+        await term.send(b"\r")
+        with suppress(AssertionError):
+            await term.until_no_text(AGENT.asking, 2.0)
 
 
 async def test_a_running_terminal_turn_is_interrupted_and_its_words_are_kept(tmp_path):
@@ -56,15 +71,13 @@ async def test_a_running_shell_command_of_the_terminal_ends_with_the_switch(tmp_
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
             before = await begin(term)
-            await term.submit("run: touch began; sleep 3617")
-            await term.until_text(AGENT.asking, PATIENCE)
-            await term.until_quiet()
-            await term.send(b"\r")
-            await until_processes(lambda: runs("sleep 3617"))
+            await term.submit(RESTING)
+            await allow(term)
+            await until_processes(lambda: runs("sleep(3617)"))
             assert (await client.switch(sid, "acp"))["side"] == "acp"
-            assert not runs("sleep 3617")
+            assert not runs("sleep(3617)")
         async with client.chat(sid) as chat:
-            assert turns(chat)[: len(before) + 1] == [*before, ("user", "run: touch began; sleep 3617")]
+            assert turns(chat)[: len(before) + 1] == [*before, ("user", RESTING)]
 
 
 async def test_the_chat_asks_cancels_and_carries_on(tmp_path):
