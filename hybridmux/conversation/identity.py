@@ -43,10 +43,9 @@ async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Sum
     """The agent session of the terminal; raises `Conflict` when it cannot be told or is not to be had."""
     tui = s.sides.tui.value if s.sides.tui else None
     assert tui is not None
-    stated = _stated(s, tui)
-    if chosen and stated and chosen != stated:
-        raise BadRequest(f"agentSessionId: the terminal has another conversation open ({stated})")
-    named_id = chosen or stated
+    if chosen:
+        _check_choice(tui, chosen)
+    named_id = chosen or _stated(s, tui)
     listed = await connector.sessions(named_id)
     session_id = named_id or _among(s, tui, listed)
     check_free(s, session_id)
@@ -55,6 +54,13 @@ async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Sum
         # An agent may give its terminal an id long before there is anything to open under it.
         raise not_eligible("not_listed" if s.plan.profile.reopens_unprompted else "no_session_id")
     return found
+
+
+def _check_choice(tui: TuiSide, chosen: str) -> None:
+    """A choice is for what cannot be told; raises `BadRequest` if the terminal states something else."""
+    state = tui.state()
+    if state.session_id not in (None, chosen) and state.stored is not False:
+        raise BadRequest(f"agentSessionId: the terminal has another conversation open ({state.session_id})")
 
 
 def check_free(s: HybridSession, session_id: str) -> None:

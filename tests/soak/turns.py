@@ -60,7 +60,9 @@ async def turn(s: Subject) -> None:
 
 async def _turn_in_terminal(s: Subject) -> None:
     text = s.rng.choice(["{}", "think: {}", "slow 0.3 {}"]).format(s.ledger.fresh())
-    answer = re.escape(text.removeprefix("think: ")) if "slow" not in text else "done."
+    # "done." alone may be that of an earlier turn.
+    slow = rf"{re.escape(text)}[\s\S]*?done\."
+    answer = slow if "slow" in text else re.escape(text.removeprefix("think: "))
     s.ledger.sent(text)
     async with s.client.terminal(s.sid) as term:
         shown = await shows(s, term, "ready") and await _typed(s, term, text, f"(echo: {answer}|{answer})\\s")
