@@ -30,6 +30,8 @@ class Budgets:
     """How long a history that lags, or a refusal by an active writer, is tried again before it counts."""
     rolling_back: float = 90.0
     shutdown_grace: float = 10.0
+    catch_up: float = 5.0
+    """Between two tries to put on disk what could not be written."""
 
     # Agent calls outside an operation.
     rpc: float = 30.0
@@ -92,7 +94,7 @@ EXIT_GRACE = 1.0
 STDERR_TAIL = 64
 """Lines of a connector's stderr that are kept, each cut at `STDERR_LINE` characters."""
 STDERR_LINE = 2000
-LIST_PAGES = 100
+LIST_PAGES = 1000
 
 # Questions to installed programs (`--version`, `--help`).
 ASK_SECONDS = 5.0

@@ -96,11 +96,11 @@ async def stores(
     records, configs = RecordStore(folder), ConfigStore(folder)
     records.load()
     configs.load()
-    try:
-        await records.interrupt_active()
-        await _first_configs(configs, environ)
-    except StoreUnusable as exc:
-        log.error("%s", exc)
+    for prepare in (records.interrupt_active, partial(_first_configs, configs, environ)):
+        try:
+            await prepare()
+        except StoreUnusable as exc:
+            log.error("%s", exc)
     yield records, configs
 
 

@@ -122,6 +122,11 @@ class Connection:
         """Ends it and all it started at once."""
         return await self._program.kill()
 
+    @property
+    def ended(self) -> bool:
+        """Whether its program or its output has ended."""
+        return self.closed.is_set() or self.peer.closed.is_set() or self._program.exit_code is not None
+
     def pids(self) -> frozenset[int]:
         """It and everything it started."""
         return self._program.pids()

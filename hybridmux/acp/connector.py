@@ -57,8 +57,12 @@ class Connector(Connection):
             )
         return result
 
-    async def list_sessions(self) -> list[messages.SessionSummary]:
-        """Every session of the folder, newest first. Follows cursors to the end, also past empty pages."""
+    async def list_sessions(self, until: str | None = None) -> list[messages.SessionSummary]:
+        """Every session of the folder, newest first. Follows cursors to the end, also past empty pages.
+
+        `until`: this one is looked for, and the rest may be missing once it is found. Raises `AgentFailed`
+        when the list has no end.
+        """
         found: dict[str, messages.SessionSummary] = {}
         cursor: str | None = None
         for _ in range(LIST_PAGES):
@@ -67,9 +71,11 @@ class Connector(Connection):
             )
             # Agents filter by folder, but not all by the real path.
             found |= {one.session_id: one for one in page if one.cwd is None or self._is_here(one.cwd)}
-            if following is None or following == cursor:
+            if following is None or following == cursor or until in found:
                 break
             cursor = following
+        else:
+            raise AgentFailed(f"{self._program.name} lists more than {LIST_PAGES} pages of sessions")
         return sorted(found.values(), key=lambda one: one.updated_at or "", reverse=True)
 
     def _is_here(self, folder: str) -> bool:

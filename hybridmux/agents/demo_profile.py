@@ -75,6 +75,7 @@ PROFILE = Profile(
     quit=(Press(b"\x04"),),
     farewell=farewell,
     identity="report",
+    occupied=re.compile(r"Session \S.* is open in another program"),
     environment=_environment,
     reapply=("effort", "fast"),
     force_note="What runs in the background of the terminal ends with it.",

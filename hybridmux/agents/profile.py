@@ -130,6 +130,8 @@ class Profile:
     evidence: Literal["registry", "locks", "breadcrumb"] | None = None
     """Files that name the TUI's session (`claude_registry`, `codex_locks`, `omp_breadcrumb`); `identity` is
     what is left where they cannot be read."""
+    occupied: re.Pattern[str] | None = None
+    """What it says, as it ends at once, when another program has the conversation open."""
     quiet: float = 0.0
     """Seconds without output before the screen counts as at rest (0 where the agent states its state)."""
     force_note: str | None = None

@@ -102,10 +102,10 @@ class AcpSide:
         assert self._connector is not None
         return self._connector
 
-    async def sessions(self) -> list[Summary]:
-        """Every agent session of the folder."""
+    async def sessions(self, until: str | None = None) -> list[Summary]:
+        """Every agent session of the folder; no more than are needed to find `until`."""
         with _blame():
-            found = await self._wire.list_sessions()
+            found = await self._wire.list_sessions(until)
         return [Summary(session_id=s.session_id, title=s.title or "", updated_at=s.updated_at) for s in found]
 
     async def new(self) -> tuple[str, Json]:
@@ -127,10 +127,13 @@ class AcpSide:
         with _blame():
             return await self._wire.resume_session(session_id)
 
-    async def prompt(self, blocks: list[Json]) -> PromptOutcome:
+    async def prompt(self, blocks: list[Json], sent: Callable[[], None]) -> PromptOutcome:
         """One turn."""
         with _blame():
-            result = await self._wire.prompt(blocks)
+            call = self._wire.start_prompt(blocks)
+            await call.sent.wait()
+            sent()
+            result = await self._wire.prompt_outcome(call)
         return PromptOutcome(stop_reason=result.stop_reason, usage=result.usage)
 
     async def cancel(self) -> None:
@@ -162,6 +165,11 @@ class AcpSide:
     def strike(self) -> None:
         """SIGKILL to all its processes."""
         self._wire.strike()
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, as far as is known at this moment."""
+        return self._wire.ended
 
     async def ended(self) -> str:
         """Waits for the connector's end and says why."""

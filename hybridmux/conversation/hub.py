@@ -1,31 +1,28 @@
 """All sessions of one server: making, finding and ending them, and the live list."""
 
-import os
-import secrets
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 
 import trio
 from attrs import evolve
 
-from hybridmux.agents.launch import Launch, Refusal
 from hybridmux.agents.registry import Registry
 from hybridmux.budgets import Budgets
 from hybridmux.conversation import lifecycle
 from hybridmux.conversation.barrier import Known
 from hybridmux.conversation.bell import Bell
-from hybridmux.conversation.inputs import checked_name, clamped, folder
-from hybridmux.conversation.moves import reconnect
+from hybridmux.conversation.inputs import checked_name
+from hybridmux.conversation.making import Maker, size_of
 from hybridmux.conversation.operations import Stopping
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.run import Run
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.shell import ShellSession
-from hybridmux.conversation.sides import Plan, Sides
+from hybridmux.conversation.sides import Sides
 from hybridmux.conversation.view import session_info
-from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound
-from hybridmux.proc.mark import ENV
-from hybridmux.store.configs import Config, ConfigStore, check_command
+from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound, StoreUnusable
+from hybridmux.store.configs import Config, ConfigStore
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.sessions import (
     CreateSession,
@@ -33,7 +30,6 @@ from hybridmux.wire.sessions import (
     ResumeRequest,
     SessionInfo,
 )
-from hybridmux.wire.types import utc_now
 
 Session = HybridSession | ShellSession
 
@@ -55,8 +51,10 @@ class Hub:
         self.registry, self.records, self.configs = registry, records, configs
         self.budgets = budgets
         self.bell = Bell()
-        self._sides, self._run = sides, run
-        self._environ = {key: value for key, value in environ.items() if key != ENV}
+        self._run = run
+        self._maker = Maker(
+            sides=sides, registry=registry, records=records, budgets=budgets, environ=environ, bell=self.bell
+        )
         self._sessions: dict[str, Session] = {}
         self._nursery: trio.Nursery | None = None
         self._busy: set[str] = set()
@@ -64,21 +62,24 @@ class Hub:
         self.closing = False
         self._known: dict[str, Known] = {}
         """What closed sessions knew of their conversations, by record."""
-        self._creating: set[trio.CancelScope] = set()
+        self._creating: dict[HybridSession, lifecycle.Creation] = {}
 
     async def serve(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Carries the sessions until cancelled."""
         async with trio.open_nursery() as self._nursery:
             task_status.started()
-            await trio.sleep_forever()
+            while True:
+                await trio.sleep(self.budgets.catch_up)
+                with suppress(StoreUnusable):  # said where it was first noticed; the disk may still be full
+                    await self.records.catch_up()
 
     async def shut_down(self) -> None:
         """Ends every session within the grace period; what is left then goes with the nursery."""
         self.closing = True
-        for scope in self._creating:
-            scope.cancel()
         with trio.move_on_after(self.budgets.shutdown_grace):
             async with trio.open_nursery() as nursery:
+                for unseen, creation in self._creating.items():
+                    nursery.start_soon(lifecycle.give_up, unseen, creation)
                 for session in self._sessions.values():
                     if isinstance(session, HybridSession):
                         nursery.start_soon(lifecycle.shut_down, session)
@@ -142,97 +143,33 @@ class Hub:
         if self.closing:
             raise Stopping("the server is stopping")
         if wanted.config_id is None:
-            if wanted.start_side is not None:
-                raise BadRequest("startSide is for hybrid launch configs")
-            return await self._create_shell(
-                wanted,
-                name=wanted.name or "",
-                cmd=wanted.cmd or [],
-                cwd=wanted.cwd or "",
-                env=wanted.env or {},
-            )
+            return await self._create_shell(wanted, None)
         if wanted.cwd is not None or wanted.env is not None:
             raise BadRequest("cwd and env come from the launch config")
         config = self.configs.get(wanted.config_id)
-        if config.hybrid:
-            return await self._create_hybrid(wanted, config)
-        if wanted.start_side is not None:
-            raise BadRequest("startSide is for hybrid launch configs")
-        return await self._create_shell(
-            wanted, name=wanted.name or config.name, cmd=config.cmd, cwd=config.cwd, env=config.env
-        )
+        return await (self._create_hybrid if config.hybrid else self._create_shell)(wanted, config)
 
-    async def _create_shell(
-        self, wanted: CreateSession, *, name: str, cmd: list[str], cwd: str, env: dict[str, str]
-    ) -> ShellSession:
-        check_command(cmd, env)
-        session = ShellSession(
-            name=checked_name(name), cmd=cmd, cwd=folder(cwd), env={**self._environ, **env}, bell=self.bell
-        )
-        size = (clamped(wanted.cols, 80), clamped(wanted.rows, 24))
-        await self._begin(partial(session.run, self._run.mark(session.id), size, self.budgets))
+    async def _create_shell(self, wanted: CreateSession, config: Config | None) -> ShellSession:
+        session = self._maker.shell(wanted, config)
+        await self._begin(partial(session.run, self._run.mark(session.id), size_of(wanted), self.budgets))
         self._list(session)
         return session
 
     async def _create_hybrid(self, wanted: CreateSession, config: Config) -> HybridSession:
         self.records.check()
-        now = utc_now()
-        record = Record(
-            id=secrets.token_hex(6),
-            name=checked_name(wanted.name or config.name),
-            named=wanted.name is not None,
-            config_id=config.id,
-            agent=self._launch(config.cmd).agent,
-            cwd=folder(config.cwd),
-            cmd=config.cmd,
-            side=wanted.start_side or "tui",
-            created_at=now,
-            updated_at=now,
-        )
-        session = self._made(record, config.env)
-        session.sides.size = (clamped(wanted.cols, 80), clamped(wanted.rows, 24))
+        session = self._made(self._maker.new_record(wanted, config), config.env)
+        session.sides.size = size_of(wanted)
         await self._begin(session.run)
+        creation = self._creating[session] = lifecycle.Creation()
         try:
-            with trio.CancelScope() as scope:
-                self._creating.add(scope)
-                await lifecycle.create(session, record.side)
-        except BaseException:
-            session.over.set()
-            raise
+            await creation.run(session)
         finally:
-            self._creating.discard(scope)
-        if scope.cancelled_caught:
-            session.over.set()
-            raise Stopping("the server is stopping")
+            del self._creating[session]
         self._list(session)
         return session
 
-    def _launch(self, cmd: list[str]) -> Launch:
-        verdict = self.registry.read(cmd)
-        if isinstance(verdict, Refusal):
-            raise BadRequest(f"this command cannot be a hybrid session: {verdict.reason}")
-        return verdict
-
     def _made(self, record: Record, env: Mapping[str, str]) -> HybridSession:
-        """A session object for a record; nothing of it runs yet."""
-        launch = self._launch(record.cmd)
-        profile = self.registry.profiles[launch.agent]
-        plan = Plan(
-            profile=profile,
-            launch=launch,
-            session=record.id,
-            cwd=os.path.realpath(record.cwd),  # agents file their sessions under the real path
-            env=profile.environment({**self._environ, **env}),
-        )
-        session = HybridSession(
-            record,
-            plan,
-            sides=self._sides,
-            store=self.records,
-            budgets=self.budgets,
-            bell=self.bell,
-            reconnect=reconnect,
-        )
+        session = self._maker.hybrid(record, env)
         session.taken = lambda: self._taken_by_others(record.id)
         return session
 
@@ -328,7 +265,11 @@ class Hub:
             raise Conflict("the session is switching", "switching")
         if record.state == "active":
             raise Conflict("the session is active; close it first")
-        await self.records.remove(record_id)
+        self._busy.add(record_id)
+        try:
+            await self.records.remove(record_id)
+        finally:
+            self._busy.discard(record_id)
         if session is not None:
             session.over.set()
         self._unlist(record_id)

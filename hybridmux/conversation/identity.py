@@ -8,7 +8,7 @@ that other sessions of ours have open.
 from hybridmux.budgets import CANDIDATES
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import ChatSide, Summary, TuiSide
-from hybridmux.errors import Conflict
+from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.chat import EligibilityReason
 from hybridmux.wire.convert import write
 from hybridmux.wire.types import Candidate, instant
@@ -41,16 +41,26 @@ def candidates(sessions: list[Summary]) -> list[dict[str, object]]:
 
 async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Summary:
     """The agent session of the terminal; raises `Conflict` when it cannot be told or is not to be had."""
-    listed = await connector.sessions()
     tui = s.sides.tui.value if s.sides.tui else None
     assert tui is not None
-    session_id = chosen or _stated(s, tui) or _among(s, tui, listed)
+    if chosen:
+        _check_choice(tui, chosen)
+    named_id = chosen or _stated(s, tui)
+    listed = await connector.sessions(named_id)
+    session_id = named_id or _among(s, tui, listed)
     check_free(s, session_id)
     found = named(listed, session_id)
     if found is None:
         # An agent may give its terminal an id long before there is anything to open under it.
         raise not_eligible("not_listed" if s.plan.profile.reopens_unprompted else "no_session_id")
     return found
+
+
+def _check_choice(tui: TuiSide, chosen: str) -> None:
+    """A choice is for what cannot be told; raises `BadRequest` if the terminal states something else."""
+    state = tui.state()
+    if state.session_id not in (None, chosen) and state.stored is not False:
+        raise BadRequest(f"agentSessionId: the terminal has another conversation open ({state.session_id})")
 
 
 def check_free(s: HybridSession, session_id: str) -> None:

@@ -16,6 +16,7 @@ from hybridmux.conversation.moves import (
     confirm_tui,
     start_tui,
 )
+from hybridmux.conversation.operations import Stopping
 from hybridmux.conversation.phases import PhaseTimeout, Position, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import OccupiedElsewhere, SessionUnknown, SideFailed, Summary
@@ -28,13 +29,43 @@ PATIENCE = 0.6
 """The part of the shutdown's grace period in which everything may end in order."""
 
 
+class Creation:
+    """The start of a session that nobody sees yet, so that a stopping server can end it."""
+
+    def __init__(self) -> None:
+        self.scope = trio.CancelScope()
+        self.over = trio.Event()
+
+    async def run(self, s: HybridSession) -> None:
+        """Creates it on its record's side; raises what `create` raises, or `Stopping`."""
+        try:
+            with self.scope:
+                await create(s, s.record.side)
+            if self.scope.cancelled_caught:
+                raise Stopping("the server is stopping")
+        except BaseException:
+            s.over.set()
+            raise
+        finally:
+            self.over.set()
+
+
+async def give_up(s: HybridSession, creation: Creation) -> None:
+    """The server stops while a session is being created."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_lose_patience, s)
+        creation.scope.cancel()
+        await creation.over.wait()
+        nursery.cancel_scope.cancel()
+
+
 async def create(s: HybridSession, place: Place) -> None:
     """The first start of a session on a side; on a failure nothing is left of it."""
     try:
         with trio.fail_after(s.budgets.starting):
             if place == "acp":
                 await check_connector(s)
-            s.record = await s.store.put(s.record)
+            s.record = await s.store.put(s.record, new=True)
             if place == "tui":
                 await s.sides.open_tui(None)
             else:
@@ -51,7 +82,7 @@ async def create(s: HybridSession, place: Place) -> None:
         if isinstance(exc, trio.TooSlowError):
             raise AgentFailed("the agent did not start in time") from exc
         raise
-    s.position = Position(Step(place))
+    s.position = Position(Step(place), place)
     s.changed()
 
 
@@ -93,7 +124,7 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
         raise
     if place == "acp":
         s.sides.adopt_chat()
-    s.queue_lost = before.queued if before.state == "interrupted" else 0
+    s.queue_lost = before.queued
     if is_fresh:
         s.known = Known()
         tell_replaced(s, before.agent_session_id)
@@ -134,7 +165,7 @@ async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | 
 
 async def _check(s: HybridSession, wanted: str, *, doubtful: bool) -> bool:
     """Whether it is listed; raises `Conflict` if it is not and should be."""
-    sessions = await (await s.sides.open_chat()).sessions()
+    sessions = await (await s.sides.open_chat()).sessions(wanted)
     listed = identity.named(sessions, wanted) is not None
     if not listed and not doubtful:
         raise session_missing(sessions)

@@ -153,7 +153,7 @@ async def _roll_back(s: HybridSession, origin: Place, session_id: str | None, wh
     try:
         await s.sides.drop()
         if origin == "tui":
-            await start_tui(s, session_id)
+            await confirm_tui(await start_tui(s, session_id), session_id)
         else:
             await reconnect(s)
     except HybridmuxError as exc:

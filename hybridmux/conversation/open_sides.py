@@ -147,6 +147,8 @@ class OpenSides:
     async def connected(self, connect: Callable[[], Awaitable[None]]) -> ChatSide:
         """The chat side; `connect` opens and adopts one if there is none. Raises `SideFailed`."""
         async with self._one_at_a_time:
+            if self.chat is not None and self.chat.value.over:
+                await self._end_chat()  # before whoever watches it has come to it
             if self.chat is None:
                 try:
                     with trio.CancelScope() as self._connecting:

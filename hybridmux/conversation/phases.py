@@ -87,10 +87,11 @@ class PhaseTimeout(AgentFailed):
 class Position:
     """Where a session is; moves are checked against the running operation's table."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step, side: Place) -> None:
         self.step = step
         self._table: Table | None = None
-        self._origin: Step = step
+        self._origin = Step(side)
+        """The side it was on last: what an ended session shows."""
 
     @property
     def side(self) -> SideName:
@@ -110,13 +111,13 @@ class Position:
         self._table = TABLES[operation]
         if self.step not in RESTING:
             raise IllegalMove(f"{operation} begins in {self.step}")
+        if self.step in (Step.TUI, Step.ACP):
+            self._origin = self.step
 
     def move(self, step: Step) -> None:
         """Goes on to another step; raises `IllegalMove`."""
         if self._table is None or step not in self._table.get(self.step, frozenset()):
             raise IllegalMove(f"{self.step} → {step}")
-        if step is Step.ENDED and self.step in (Step.TUI, Step.ACP):
-            self._origin = self.step
         self.step = step
 
     def fall(self, place: Place) -> None:

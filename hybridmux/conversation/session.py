@@ -63,7 +63,7 @@ class HybridSession:
         self.bell = Bell()
         self._hub_bell = bell
         self._reconnect = reconnect
-        self.position = Position(Step.ENDED)
+        self.position = Position(Step.ENDED, record.side)
         self.version = 0
         """Rises with each change that the chat state or the list shows."""
         self.state_cache: tuple[object, bytes] | None = None

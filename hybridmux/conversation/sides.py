@@ -152,8 +152,8 @@ class ChatSide(Protocol):
     def pids(self) -> frozenset[int]:
         """The connector and everything it started."""
 
-    async def sessions(self) -> list[Summary]:
-        """Every agent session of the folder, newest first."""
+    async def sessions(self, until: str | None = None) -> list[Summary]:
+        """Every agent session of the folder, newest first; no more than are needed to find `until`."""
 
     async def new(self) -> tuple[str, Json]:
         """Starts an agent session; its id and the agent's answer."""
@@ -164,8 +164,8 @@ class ChatSide(Protocol):
     async def resume(self, session_id: str) -> Json:
         """Opens an agent session without its history."""
 
-    async def prompt(self, blocks: list[Json]) -> PromptOutcome:
-        """Runs one turn."""
+    async def prompt(self, blocks: list[Json], sent: Callable[[], None]) -> PromptOutcome:
+        """Runs one turn; `sent` is called once the message has been written to the agent."""
 
     async def cancel(self) -> None:
         """Asks for the end of the running turn."""
@@ -181,6 +181,10 @@ class ChatSide(Protocol):
 
     def strike(self) -> None:
         """SIGKILL to all its processes, at once; whoever waits for their end sees it."""
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, as far as is known at this moment."""
 
     async def ended(self) -> str:
         """Waits for the connector's end and says why."""

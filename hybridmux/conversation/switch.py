@@ -59,6 +59,7 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
     """Terminal → chat; `chosen` is the agent session picked out of an ambiguous answer."""
     budgets = s.budgets
     s.position.begin("to_chat")
+    s.id_change = None
     async with prechecked(s, chosen) as target, s.intent():
         if not await _terminal_at_rest(s):
             s.arrive(Step.TUI)
@@ -87,6 +88,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
     """Chat → terminal; queued messages come back as the draft."""
     budgets = s.budgets
     s.position.begin("to_terminal")
+    s.id_change = None
     was = s.record.agent_session_id
     check_folder(s)
     await check_program(s)
@@ -204,7 +206,7 @@ async def _after_parting(s: HybridSession, expected: str, parting: str) -> str:
     last = s.plan.profile.farewell(parting)
     if last is None or last == expected:
         return expected
-    if identity.named(await s.sides.waiting.sessions(), last) is None:
+    if identity.named(await s.sides.waiting.sessions(last), last) is None:
         raise SideFailed(f"the terminal ended on another conversation ({last}) that is not listed")
     identity.check_free(s, last)
     s.opening = last

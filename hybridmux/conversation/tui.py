@@ -105,7 +105,7 @@ class Tui:
         while True:
             state = self.state()
             if self.terminal.exit_code is not None:
-                raise SideFailed(self._obituary())
+                raise self._ended()
             if state.trouble:
                 raise (OccupiedElsewhere if state.occupied else SideFailed)(state.trouble)
             if want(state):
@@ -185,6 +185,11 @@ class Tui:
     async def ended(self) -> int:
         """Waits for the program's end."""
         return await self.terminal.wait_exited()
+
+    def _ended(self) -> SideFailed:
+        pattern = self._profile.occupied
+        kind = OccupiedElsewhere if pattern and pattern.search(self.last_text()) else SideFailed
+        return kind(self._obituary())
 
     def _obituary(self) -> str:
         lines = [line.strip() for line in self.last_text().splitlines() if line.strip()]

@@ -34,7 +34,9 @@ class Turns:
         self._scope: trio.CancelScope | None = None
         self._over = trio.Event()
         self._sent = False
-        """The running turn's message has gone to the agent."""
+        """The running turn's message has gone to the agent, or is about to."""
+        self._gone_out = trio.Event()
+        """It has been written, or the turn is over."""
         self._leaving = False
         """The running turn is ended by a switch."""
 
@@ -52,6 +54,7 @@ class Turns:
         self._check_text(text)
         if not self.running and not self.queue.paused and not self.queue.items and self._host.on_chat:
             self._begin(text)
+            await self._acknowledged()
             return None
         if len(self.queue.items) >= QUEUE_ITEMS:
             raise Conflict(f"there are {QUEUE_ITEMS} messages in the queue already", "limit")
@@ -59,6 +62,12 @@ class Turns:
         await self._set_queue([*self.queue.items, item])
         self.go_on()
         return item
+
+    async def _acknowledged(self) -> None:
+        """Waits until the turn's start is on disk and its message has gone to the agent, but not for long."""
+        with trio.move_on_after(self._host.budgets.prompt_ack):
+            await self._host.note_activity()
+            await self._gone_out.wait()
 
     @staticmethod
     def _check_text(text: str) -> None:
@@ -135,7 +144,7 @@ class Turns:
     def _begin(self, text: str) -> None:
         self.turn = Turn(id=secrets.token_hex(6), started_at=utc_now())
         self._cancelling, self._over = False, trio.Event()
-        self._sent = self._leaving = False
+        self._sent, self._leaving, self._gone_out = False, False, trio.Event()
         self.asking.refusing = False
         self._write_start(self._host.log, self.turn, text)
         self._host.changed()
@@ -163,7 +172,9 @@ class Turns:
                 chat = await self._connected(turn, text)
                 if not self._cancelling:  # else it was stopped before it was sent
                     self._sent = True
-                    stop, error = self._judge(await chat.prompt([{"type": "text", "text": text}]))
+                    stop, error = self._judge(
+                        await chat.prompt([{"type": "text", "text": text}], self._gone_out.set)
+                    )
                     self.auth_required, answered = False, True
             except AuthRequired as exc:
                 stop, error, self.auth_required = "auth_required", str(exc), True
@@ -171,6 +182,7 @@ class Turns:
                 stop, error = "error", str(exc)
                 answered = self._sent and self._host.log.answer.heard
         self._scope = None
+        self._gone_out.set()
         if answered and self._host.record.unprompted:
             await self._host.save(best_effort=True, unprompted=False)
         if not self._sent:

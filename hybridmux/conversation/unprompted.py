@@ -32,7 +32,7 @@ async def _listed(s: HybridSession, chat: ChatSide | None) -> bool:
     sessions: Sequence[Summary] = ()
     if chat is not None:
         with trio.move_on_after(s.budgets.stopping_step), suppress(SideFailed):
-            sessions = await chat.sessions()
+            sessions = await chat.sessions(s.record.agent_session_id)
     return any(each.session_id == s.record.agent_session_id for each in sessions)
 
 

@@ -31,6 +31,8 @@ class Document(Generic[T]):
         self._lock = trio.Lock()
         self._problem: str | None = None
         self._items: list[T] = []
+        self._behind = False
+        """The file lacks something that counts here."""
 
     def load(self) -> None:
         """Reads the file; a missing one is an empty list. Problems are kept and raised at use."""
@@ -84,8 +86,14 @@ class Document(Generic[T]):
         async with self._lock:
             items = change(self._items)
             if keep:
-                self._items = items
+                self._items, self._behind = items, True
             await self._store(items)
+
+    async def catch_up(self) -> None:
+        """Writes what counts here and is not on disk. Raises `StoreUnusable` if that is not possible yet."""
+        async with self._lock:
+            if self._behind:
+                await self._store(self._items)
 
     async def _store(self, items: list[T]) -> None:
         data = orjson.dumps(
@@ -98,4 +106,4 @@ class Document(Generic[T]):
                 await trio.to_thread.run_sync(self._write, self.path, data)
         except OSError as exc:
             raise StoreUnusable(f"{self.path} cannot be written: {exc.strerror}", str(self.path)) from exc
-        self._items = items
+        self._items, self._behind = items, False

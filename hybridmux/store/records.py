@@ -69,7 +69,7 @@ class Record:
             agent_session_history=self.agent_session_history,
             state=self.state,
             activity=self.activity if interrupted else None,  # type: ignore[arg-type]  # one of three words
-            lost_queued=self.queued if interrupted and self.queued else None,
+            lost_queued=self.queued if self.state != "active" and self.queued else None,
             permission_mode="ask" if self.permission_mode == "ask" else None,
             created_at=self.created_at,
             updated_at=self.updated_at,
@@ -97,7 +97,8 @@ class RecordStore:
         """At a start: what was active when the last server ended is interrupted now."""
         if any(record.state == "active" for record in self._document.items):
             await self._document.update(
-                lambda items: [evolve(r, state="interrupted") if r.state == "active" else r for r in items]
+                lambda items: [evolve(r, state="interrupted") if r.state == "active" else r for r in items],
+                keep=True,  # so it is, whether the disk has room for it or not
             )
 
     def check(self) -> None:
@@ -112,8 +113,10 @@ class RecordStore:
         """One record; raises `StoreUnusable`."""
         return next((record for record in self._document.items if record.id == record_id), None)
 
-    async def put(self, record: Record, *, keep: bool = False) -> Record:
-        """Adds or replaces a record and returns it as stored. Raises `Conflict` (limit), `StoreUnusable`.
+    async def put(self, record: Record, *, new: bool = False, keep: bool = False) -> Record:
+        """Replaces a record, or adds a `new` one, and returns it as stored; one that was removed stays away.
+
+        Raises `Conflict` (limit), `StoreUnusable`.
 
         `keep`: the record tells of something that cannot be undone: it counts here even if it is not on disk.
         """
@@ -121,12 +124,18 @@ class RecordStore:
 
         def change(items: list[Record]) -> list[Record]:
             rest = [each for each in items if each.id != record.id]
-            if len(rest) == len(items) and len(items) >= RECORDS:
+            if not new and len(rest) == len(items):
+                return items
+            if new and len(rest) >= RECORDS:
                 raise Conflict(f"there are {RECORDS} records already; remove some first", "limit")
             return [*rest, stored]
 
         await self._document.update(change, keep=keep)
         return stored
+
+    async def catch_up(self) -> None:
+        """Writes what could not be written before. Raises `StoreUnusable` if that is not possible yet."""
+        await self._document.catch_up()
 
     async def remove(self, record_id: str) -> None:
         """Forgets a record; the agent's own store is never touched."""

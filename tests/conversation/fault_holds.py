@@ -14,7 +14,8 @@ from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import SideFailed
 from hybridmux.errors import HybridmuxError
 
-from .scripted import ID, Play, World, play
+from .play import Play, play
+from .world import ID, World
 
 OTHER = "demo_2"
 HELD = {"to_chat": "starting", "to_terminal": "loading"}

@@ -1,32 +1,16 @@
-"""Scripted sides: the switch runs over them with the mock clock, and every step is written down.
+"""Scripted sides: the switch runs over them on the mock clock, and each step is written down in a `World`."""
 
-`World` is the play: what the agent has stored, what each program does when it is asked something, and the
-list of what happened. It checks the rules that no test may break: never two programs on a conversation,
-never a load or a resume while a prompt is open, never two of them on one connection.
-"""
-
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from types import SimpleNamespace
 
 import trio
-from attrs import define, evolve, field
-from trio.testing import wait_all_tasks_blocked
 
-from hybridmux.agents.demo_profile import PROFILE
-from hybridmux.agents.launch import Launch
-from hybridmux.agents.profile import Profile, TuiState
-from hybridmux.budgets import Budgets
-from hybridmux.conversation import switch
+from hybridmux.agents.profile import TuiState
 from hybridmux.conversation.bell import Bell
-from hybridmux.conversation.lifecycle import create
-from hybridmux.conversation.moves import reconnect
-from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import (
     Abilities,
     OccupiedElsewhere,
-    Plan,
     PromptOutcome,
     SideFailed,
     Summary,
@@ -34,119 +18,8 @@ from hybridmux.conversation.sides import (
 from hybridmux.errors import StoreUnusable
 from hybridmux.journal import ByteJournal
 from hybridmux.store.records import Record
-from hybridmux.wire.sessions import SwitchResult
 
-ID = "demo_1"
-
-
-@define
-class World:
-    """What the programs of one play do. A behaviour is `ok`, `hang`, an exception, or an async function."""
-
-    id: str = ID
-    """The agent session."""
-    turn: str = "idle"
-    """The terminal's turn when it starts."""
-    stored: bool = True
-    interrupt: str = "ok"
-    quit: str = "ok"
-    farewell: str = ""
-    tui_starts: list[object] = field(factory=list)
-    """Behaviours of the coming TUI starts, in order; `ok` when used up."""
-    initialize: object = "ok"
-    list_: object = "ok"
-    new: object = "ok"
-    load: object = "ok"
-    resume: object = "ok"
-    prompt: object = "ok"
-    cancel: str = "ok"
-    can_load: bool = True
-    can_resume: bool = True
-    replays_on_resume: bool = False
-    """Against the rule."""
-    answers: bool = True
-    """Prompts get an answer with text."""
-    uses_tools: bool = False
-    """Prompts call a tool, which no replay shows."""
-    remembers: bool = False
-    """Prompts are in later replays."""
-    draft: bool | None = None
-    """What the terminal says of unsent text."""
-    delay: Callable[[], float] = float
-    """Seconds that each start, stop and call takes."""
-    prompts_open: int = 0
-    missing: str | None = None
-    elsewhere: set[str] = field(factory=set)
-    """Agent sessions that programs of others have open."""
-    listed: list[str] = field(factory=lambda: [ID])
-    """The agent sessions of the folder."""
-    history: list[str] = field(factory=lambda: ["hello"])
-    lag: int = 0
-    """So many loads leave the last message out."""
-    refusals: int = 0
-    """So many loads find an active writer."""
-    updated_at: str | None = None
-    """What the agent's list says of when the conversation was changed."""
-    options: dict[str, str | bool] = field(factory=dict)
-    """The config options of a connector that has just opened a conversation."""
-    refused: set[str] = field(factory=set)
-    """Options that cannot be set."""
-    reopens: bool = True
-    """A conversation without a prompt can be opened again, and is listed."""
-    prompted: set[str] = field(factory=set)
-    """Conversations that are stored; only counts where `reopens` is false."""
-    begun: int = 0
-    """So many conversations have been begun where `reopens` is false."""
-    store_fails_at: str | None = None
-    """The activity or side whose record cannot be written."""
-    happened: list[str] = field(factory=list)
-    prompts: list[str] = field(factory=list)
-    """What reached the agent, in order."""
-    writers: set[str] = field(factory=set)
-    violations: list[str] = field(factory=list)
-    """Two programs on one conversation."""
-    records: dict[str, Record] = field(factory=dict)
-
-    def note(self, what: str) -> None:
-        self.happened.append(what)
-
-    def begin(self) -> str:
-        """The id of a new conversation."""
-        if self.reopens:
-            return self.id
-        self.begun += 1
-        return f"{self.id}_{self.begun}"
-
-    def sessions(self) -> list[str]:
-        return self.listed if self.reopens else sorted(self.prompted)
-
-    def reopen(self, session_id: str) -> None:
-        """An agent that cannot reopen such a conversation is never asked to."""
-        if not self.reopens and session_id not in self.prompted:
-            self.violations.append(f"{session_id} has no prompt")
-        assert not self.violations, self.violations
-
-    def enter(self, who: str) -> None:
-        self.require(not self.writers, f"{who} opens a conversation that {self.writers} has open")
-        self.require(not self.prompts_open, f"{who} opens a conversation in the middle of a turn")
-        self.writers.add(who)
-
-    def require(self, holds: bool, rule: str) -> None:
-        """Remembered, because a session survives what its programs raise."""
-        if not holds:
-            self.violations.append(rule)
-            raise AssertionError(rule)
-
-
-async def behave(behaviour: object) -> None:
-    """Does what the script says."""
-    await trio.lowlevel.checkpoint()
-    if behaviour == "hang":
-        await trio.sleep_forever()
-    if isinstance(behaviour, Exception):
-        raise behaviour
-    if callable(behaviour):
-        await behaviour()
+from .world import World, behave
 
 
 class ScriptedTui:
@@ -292,7 +165,7 @@ class ScriptedChat:
         content = {"type": "text", "text": text}
         self.sink({"update": {"sessionUpdate": kind, "content": content, "messageId": message_id}})
 
-    async def sessions(self) -> list[Summary]:
+    async def sessions(self, until=None) -> list[Summary]:
         await behave(self.world.list_)
         await trio.sleep(self.world.delay())
         when = self.world.updated_at
@@ -341,7 +214,8 @@ class ScriptedChat:
         await behave(self.world.resume)
         return self.opened(session_id)
 
-    async def prompt(self, blocks) -> PromptOutcome:
+    async def prompt(self, blocks, sent) -> PromptOutcome:
+        sent()
         self.world.prompts_open += 1
         try:
             return await self.turn(blocks[0]["text"])
@@ -403,6 +277,10 @@ class ScriptedChat:
         self.gone.set()
         self.finish_turn.set()
 
+    @property
+    def over(self) -> bool:
+        return self.gone.is_set()
+
     async def ended(self) -> str:
         await self.gone.wait()
         return "exit code 1"
@@ -459,7 +337,7 @@ class ScriptedStore:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    async def put(self, record: Record, *, keep: bool = False) -> Record:
+    async def put(self, record: Record, *, new: bool = False, keep: bool = False) -> Record:
         await trio.lowlevel.checkpoint()
         old = self.world.records.get(record.id)
         if self.world.store_fails_at is not None and (
@@ -472,86 +350,3 @@ class ScriptedStore:
 
     async def remove(self, record_id: str) -> None:
         self.world.records.pop(record_id, None)
-
-
-@define
-class Play:
-    """One session on stage."""
-
-    world: World
-    session: HybridSession
-    sides: ScriptedSides
-
-    @property
-    def record(self) -> Record:
-        return self.world.records[self.session.id]
-
-    async def to_chat(self, chosen: str | None = None) -> SwitchResult:
-        """Terminal → chat."""
-        return await self.session.operate("switch", partial(switch.to_chat, self.session, chosen))
-
-    async def to_terminal(self) -> SwitchResult:
-        """Chat → terminal."""
-        return await self.session.operate("switch", partial(switch.to_terminal, self.session))
-
-    async def turn_in_terminal(self, text: str) -> None:
-        """A turn in the terminal that the agent will replay."""
-        self.sides.tui.set("running")
-        await wait_all_tasks_blocked()
-        self.world.history.append(text)
-        self.sides.tui.set("idle")
-        await wait_all_tasks_blocked()
-
-    async def turn_in_chat(self, text: str) -> None:
-        """A prompt, to its turn's end."""
-        await self.session.turns.prompt(text)
-        await wait_all_tasks_blocked()
-
-    def texts(self) -> list[str]:
-        """User and agent texts of the timeline, in order."""
-        entries = self.session.log.journal.read(self.session.log.journal.tail, 10**9)
-        return [e.event["content"]["text"] for e in entries if e.event["type"] == "message.append"]
-
-    def events(self, kind: str) -> list[dict]:
-        entries = self.session.log.journal.read(self.session.log.journal.tail, 10**9)
-        return [entry.event for entry in entries if entry.event["type"] == kind]
-
-
-@asynccontextmanager
-async def play(
-    world: World,
-    place: str = "tui",
-    *,
-    profile: Profile = PROFILE,
-    sides: ScriptedSides | None = None,
-    config: dict | None = None,
-    record: Record | None = None,
-    **budgets: float,
-) -> AsyncIterator[Play]:
-    """A session that rests on `place`; `config`: its recorded option values; `record`: one that has ended."""
-    sides = sides or ScriptedSides(world)
-    profile = evolve(profile, reopens_unprompted=world.reopens)
-    launch = Launch(agent="demo", program="hybridmux-demo", leading=("tui",))
-    plan = Plan(profile=profile, launch=launch, session="s1", cwd="/", env={})
-    now = "2026-01-01T00:00:00Z"
-    begun = Record(
-        id="s1", name="play", config_id="c", agent="demo", cwd="/", cmd=[], side=place,
-        agent_session_id=ID, config_values=config or {}, created_at=now, updated_at=now,
-    )  # fmt: skip
-    session = HybridSession(
-        record or begun,
-        plan,
-        sides=sides,
-        store=ScriptedStore(world),
-        budgets=evolve(Budgets(), **budgets),
-        bell=Bell(),
-        reconnect=reconnect,
-    )
-    async with trio.open_nursery() as nursery:
-        await nursery.start(session.run)
-        if record is None:
-            await create(session, place)
-        world.happened.clear()
-        yield Play(world, session, sides)
-        nursery.cancel_scope.cancel()
-    assert world.violations == []

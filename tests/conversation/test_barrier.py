@@ -15,7 +15,8 @@ from hybridmux.conversation.sides import OccupiedElsewhere
 from hybridmux.conversation.stay import Stay
 from hybridmux.errors import AgentFailed, Conflict
 
-from .scripted import ID, World, play
+from .play import play
+from .world import ID, World
 
 
 def heard(firm: str, *, loose: str = "", fresh: bool = False) -> Heard:

@@ -16,8 +16,9 @@ from hybridmux.conversation.sides import AuthRequired, PromptOutcome, SideFailed
 from hybridmux.conversation.view import chat_state
 from hybridmux.errors import AgentFailed, BadRequest
 
-from .scripted import ID, World, play
+from .play import play
 from .test_turns import answer
+from .world import ID, World
 
 DEFAULTS = {"model": "small", "effort": "low", "mode": "ask", "fast": False}
 CHOSEN = {"mode": "plan", "effort": "high", "model": "large", "fast": True}
@@ -220,7 +221,8 @@ class Chat:
         self.outcome = PromptOutcome(stop_reason=stop, usage=usage)
         p.sides.chat.prompt = self.prompt
 
-    async def prompt(self, blocks) -> PromptOutcome:
+    async def prompt(self, blocks, sent) -> PromptOutcome:
+        sent()
         await trio.lowlevel.checkpoint()
         for update in self.updates:
             self.p.sides.chat.sink({"update": update})

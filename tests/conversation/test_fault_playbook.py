@@ -19,7 +19,8 @@ from hybridmux.wire.sessions import SwitchRequest
 from tests.faults.matrix import PLAYBOOK, Cell, cells
 
 from .fault_holds import HELD, ORIGIN, OTHER, Held, holding, rests_on, through_stopping
-from .scripted import ID, World, play
+from .play import play
+from .world import ID, World
 
 ENDED = SideFailed("hybridmux-demo ended with exit code 71")
 

@@ -14,8 +14,9 @@ from hybridmux.conversation.view import chat_state
 from hybridmux.errors import AgentFailed, Conflict
 from tests.acp.fake_agent import Fail
 
-from .scripted import World, play
+from .play import play
 from .wired import Strict, WiredSides
+from .world import World
 
 ODD = ["two\nlines", "\r\n", "\u2028 \u2029 \x00 \x85", '{"jsonrpc"', "🙂" * 9, "x" * 20_000]
 ACTS = ["say", "say", "cancel", "cancel", "send_now", "unpause", "edit", "die", "option", "round"]
@@ -146,8 +147,13 @@ async def test_a_turn_that_is_stopped_before_it_was_sent_sends_neither(autojump_
     strict = Strict()
     world = World()
     async with play(world, "acp", sides=WiredSides(world, strict.teach)) as p:
-        await p.session.turns.prompt("never mind")
-        await p.session.turns.cancel()
+        disk = trio.Event()
+        p.session.note_activity = disk.wait  # nothing goes out before the turn's start is on disk
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(p.session.turns.prompt, "never mind")
+            await wait_all_tasks_blocked()
+            await p.session.turns.cancel()
+            disk.set()
         await wait_all_tasks_blocked()
         assert not {"session/prompt", "session/cancel"} & set(p.sides.agent.methods())
         assert p.events("turn.end")[0]["stopReason"] == "cancelled"

@@ -10,7 +10,8 @@ from hybridmux.conversation.sides import Plan, SideFailed
 from hybridmux.errors import AgentFailed
 from hybridmux.proc.family import EndReport
 
-from .scripted import World, play
+from .play import play
+from .world import World
 
 LAUNCH = Launch(agent="codex", program="/opt/bin/codex")
 

@@ -31,7 +31,7 @@ def test_a_move_that_is_not_in_the_table_is_refused(name):
     table = TABLES[name]
     start = next(iter(table.keys() & RESTING))
     for step in set(Step) - table[start]:
-        position = Position(start)
+        position = Position(start, "tui")
         position.begin(name)
         with pytest.raises(IllegalMove):
             position.move(step)
@@ -39,11 +39,11 @@ def test_a_move_that_is_not_in_the_table_is_refused(name):
 
 def test_nothing_moves_without_an_operation():
     with pytest.raises(IllegalMove):
-        Position(Step.TUI).move(Step.STOPPING)
+        Position(Step.TUI, "tui").move(Step.STOPPING)
 
 
 def test_what_clients_see():
-    position = Position(Step.TUI)
+    position = Position(Step.TUI, "tui")
     assert (position.side, position.phase) == ("tui", None)
     position.begin("to_chat")
     position.move(Step.STOPPING)

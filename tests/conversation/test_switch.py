@@ -11,7 +11,8 @@ from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed
 from hybridmux.errors import AgentFailed, Conflict, StoreUnusable
 
-from .scripted import ID, Play, World, play
+from .play import Play, play
+from .world import ID, World
 
 
 async def to_chat(p: Play, chosen: str | None = None):

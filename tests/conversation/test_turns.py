@@ -7,7 +7,8 @@ from trio.testing import wait_all_tasks_blocked
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.chat_commands import RequestAnswer
 
-from .scripted import World, play
+from .play import play
+from .world import World
 
 OPTIONS = [
     {"optionId": "no", "name": "No", "kind": "reject_once"},
@@ -165,3 +166,23 @@ async def test_send_now_goes_before_the_others(autojump_clock):
         with pytest.raises(Conflict) as caught:
             await p.session.turns.remove(last.id)
         assert caught.value.reason == "sent"
+
+
+async def test_an_acknowledged_message_has_gone_out_and_its_turn_is_on_disk(autojump_clock):
+    world = World(prompt="open")
+    async with play(world, "acp") as p:
+        await p.session.turns.prompt("first")
+        assert world.prompts == ["first"]
+        assert p.record.activity == "turn"
+
+
+async def test_an_acknowledgement_does_not_wait_for_an_agent_that_starts_slowly(autojump_clock):
+    world = World()
+    async with play(world, "acp") as p:
+        p.sides.chat.leave()
+        await wait_all_tasks_blocked()
+        world.initialize = "hang"
+        began = trio.current_time()
+        await p.session.turns.prompt("first")
+        assert trio.current_time() - began <= p.session.budgets.prompt_ack
+        assert p.record.activity == "turn"

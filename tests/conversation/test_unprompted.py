@@ -12,8 +12,9 @@ from hybridmux.conversation.unprompted import REASON
 from hybridmux.conversation.view import chat_state
 from hybridmux.errors import AgentFailed
 
-from .scripted import ID, World, play
+from .play import play
 from .test_chat_profile import resume, to_chat, to_terminal
+from .world import ID, World
 
 FIRST, SECOND = f"{ID}_1", f"{ID}_2"
 

@@ -15,7 +15,8 @@ from hybridmux.budgets import Budgets
 from hybridmux.conversation.acp_side import AcpSide
 from tests.acp.fake_agent import FakeAgent
 
-from .scripted import ScriptedSides, World
+from .scripted import ScriptedSides
+from .world import World
 
 
 class Strict:

@@ -17,7 +17,7 @@ class Break(NamedTuple):
     words: str = "demo fault"
     """What the answer says where it strikes: a regular expression."""
     status: int = 502
-    """Of the answer when it strikes the chat; a terminal that fails is always 502."""
+    """Of the answer."""
 
 
 LONG_LINE = "the agent sent a line longer than"
@@ -58,7 +58,7 @@ async def broken(stage: Stage, fault: str, phase: str) -> None:
     moment = break_.moment or moment
     await hold(stage, phase, moment)
     stage.break_with(f"{side}.{moment}:{break_.fault}")
-    status = break_.status if side == "acp" else 502
+    status = break_.status
     if not break_.fatal:
         await unharmed(stage, phase)
     elif phase == "precheck":

@@ -17,7 +17,7 @@ What goes wrong in a switch, and in which phase it has been made to go wrong by 
   `{playbook}[fault-direction-phase]`
 * a small letter ({empty}): nothing to prove; the reason is below.
 
-Random switches with random faults are a test of their own (`tests/e2e/test_many_round_trips.py`).
+Random switches with random faults are a test of their own (`scripts/soak`, `tests/e2e/test_soak.py`).
 """
 
 

@@ -9,8 +9,8 @@ from tests.support.client import request_id
 
 INTERPRETERS = {"spawn-enoent": "/nonexistent", "spawn-eacces": "/etc/passwd"}
 WORDS = {
-    "spawn-enoent": {"precheck": "No such file", "starting": "not found"},
-    "spawn-eacces": {"precheck": "Permission denied", "starting": "Permission denied"},
+    "spawn-enoent": {"precheck": "there is no file", "starting": "not found"},
+    "spawn-eacces": {"precheck": "is not an executable file", "starting": "Permission denied"},
 }
 
 

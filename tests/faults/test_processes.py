@@ -24,12 +24,6 @@ PROGRAMS = {
     "forks": programs.forking,
     "other-session": programs.another_conversation,
 }
-BUGS = {
-    "other-session-to_chat-rolling_back": "a roll-back does not look which conversation the terminal has",
-}
-"""Cells that fail because of a known bug of the product."""
-
-
 DEADLINES = {"hangs-initialize", "hangs-list", "hangs-load", "closed-stdout", "deaf-interrupt", "deaf-quit"}
 """Faults that only a deadline ends."""
 
@@ -84,8 +78,7 @@ def server_for(cell: Cell) -> str:
 def params():
     """Every cell that is proved here."""
     for cell in cells(PROCESS):
-        marks = [pytest.mark.xfail(strict=True, reason=BUGS[cell.id])] if cell.id in BUGS else []
-        yield pytest.param(cell, id=cell.id, marks=marks)
+        yield pytest.param(cell, id=cell.id)
 
 
 @pytest.mark.parametrize("cell", list(params()))

@@ -22,7 +22,8 @@ from hybridmux.conversation import lifecycle, view
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import SessionUnknown, SideFailed
 from hybridmux.errors import AgentFailed, Conflict
-from tests.conversation.scripted import ID, Play, World, play
+from tests.conversation.play import Play, play
+from tests.conversation.world import ID, World
 from tests.reports.agents import Wiretap, agent_session, say_in_chat, say_in_terminal, spoken, wiretap
 from tests.reports.rows import unaccounted
 from tests.support.bench import missing, switch_times

@@ -18,7 +18,8 @@ from hybridmux.acp.translate import Translator
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import OccupiedElsewhere
 from hybridmux.errors import AgentFailed, Conflict
-from tests.conversation.scripted import ID, Play, World, play
+from tests.conversation.play import Play, play
+from tests.conversation.world import ID, World
 from tests.reports import replaying_agent
 from tests.reports.agents import DEMO, spoken, wiretap
 from tests.reports.rows import unaccounted

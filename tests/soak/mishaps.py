@@ -17,7 +17,7 @@ async def close_and_resume(s: Subject) -> None:
     status, body = await s.client.ask("DELETE", f"/api/sessions/{s.sid}")
     s.tell(f"close, {before.what}: {status}")
     must(status == 204, f"close: {status} {body}")
-    before.settle(s, killed=before.what in ("hanging", "restless"))
+    before.settle(s, killed=before.early or before.what in ("hanging", "restless"))
     record = await s.client.get(f"/api/hybrid-sessions/{s.sid}")
     must(record["state"] == "closed", f"closed, but {record}")
     must(s.processes() == [], f"processes of a closed session: {s.processes()}")
@@ -60,7 +60,7 @@ async def _kill_connector(s: Subject) -> None:
     s.tell(f"connector killed, {before.what}: {len(alive)}")
     before.settle(s, killed=True)
     await calm(s)
-    s.tainted = s.tainted and not alive
+    s.tainted, s.bereft = s.tainted and not alive, True
     await s.settle()
 
 

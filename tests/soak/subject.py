@@ -40,6 +40,8 @@ class Subject:
     tainted: bool = False
     perhaps_waiting: int = 0
     """Messages whose turn was under way when it ended, and that may not have gone to the agent yet."""
+    bereft: bool = False
+    """Its connector was killed, and nothing was said in the chat since."""
     restless: bool = False
     """A turn runs in the terminal that may never end."""
 

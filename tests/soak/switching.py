@@ -77,7 +77,8 @@ async def switch(s: Subject) -> None:
         for text in before.unsent(await s.waiting()):
             s.ledger.unsent(text)
         s.perhaps_waiting = len(before.running)
-    before.settle(s, killed=killed or questions.forced or outcome == "stayed")
+    lost_sight = before.early and outcome != "moved"
+    before.settle(s, killed=killed or questions.forced or outcome == "stayed" or lost_sight)
     s.restless = to == "acp" and outcome != "moved" and before.runs
     s.tainted = lasting(fault) or (s.tainted and outcome != "moved")
     await s.settle(killed=killed)

@@ -10,6 +10,8 @@ from tests.soak.subject import SOON, Subject
 from tests.support.client import ChatView, TerminalView
 
 SLOW = "slow 60 {}"
+CLEAR = "\x15"
+"""Ctrl-U: what an earlier switch that did not happen has left unsent in the composer goes."""
 PATIENCE = 4.0
 """Seconds to wait for a turn whose agent may be broken."""
 
@@ -21,6 +23,8 @@ class UnderWay:
     what: str = "idle"
     running: list[str] = field(factory=list)
     sound: bool = True
+    early: bool = False
+    """The agent was not seen to have its message: it may wait for a connector still."""
 
     @property
     def runs(self) -> bool:
@@ -56,7 +60,9 @@ async def turn(s: Subject) -> None:
 
 async def _turn_in_terminal(s: Subject) -> None:
     text = s.rng.choice(["{}", "think: {}", "slow 0.3 {}"]).format(s.ledger.fresh())
-    answer = re.escape(text.removeprefix("think: ")) if "slow" not in text else "done."
+    # "done." alone may be that of an earlier turn.
+    slow = rf"{re.escape(text)}[\s\S]*?done\."
+    answer = slow if "slow" in text else re.escape(text.removeprefix("think: "))
     s.ledger.sent(text)
     async with s.client.terminal(s.sid) as term:
         shown = await shows(s, term, "ready") and await _typed(s, term, text, f"(echo: {answer}|{answer})\\s")
@@ -68,7 +74,7 @@ async def _turn_in_terminal(s: Subject) -> None:
 
 
 async def _typed(s: Subject, term: TerminalView, text: str, pattern: str) -> bool:
-    await term.type(text)
+    await term.type(CLEAR + text)
     return await shows(s, term, pattern)
 
 
@@ -95,6 +101,7 @@ async def _turn_in_chat(s: Subject) -> None:
         before = len(chat.of("turn.end"))
         await prompt(s, text)
         stop = await _turn_ends(s, chat, before + 1)
+    s.bereft = False
     s.tell(f"turn in the chat: {text}: {stop}")
     if not s.tainted:
         must(stop == ("error" if "fail" in shape else "end_turn"), f"a sound agent's turn ended: {stop}")
@@ -190,7 +197,7 @@ async def _in_terminal(s: Subject) -> UnderWay:
         s.ledger.sent(text)
     async with s.client.terminal(s.sid) as term:
         if await shows(s, term, "ready"):
-            await term.type(text, enter=name != "unsent")
+            await term.type(CLEAR + text, enter=name != "unsent")
             await shows(s, term, pattern)
     s.restless = name == "hanging"
     return UnderWay(name, [] if name == "unsent" else [text], sound=not s.tainted)
@@ -202,11 +209,13 @@ async def _slow_in_chat(s: Subject) -> UnderWay:
         answers = len(chat.of("message.append"))
         await prompt(s, text)
         early = s.rng.random() < 0.5
+        sound = not s.tainted and not (early and s.bereft)  # a dying connector may have taken it along
+        s.bereft = False
         if not early and not s.tainted:
             await chat.until(lambda v: len(v.of("message.append")) > answers + 1)
     for _ in range(s.rng.choice([0, 0, 1, 2])):
         await prompt(s, s.ledger.fresh())
-    return UnderWay(f"slow and {len(s.ledger.waiting)} queued", [text], sound=not s.tainted)
+    return UnderWay(f"slow and {len(s.ledger.waiting)} queued", [text], sound=sound, early=early)
 
 
 async def _asking_in_chat(s: Subject) -> UnderWay:

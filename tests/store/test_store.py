@@ -30,7 +30,7 @@ def records(path) -> RecordStore:
 
 
 async def test_a_record_is_on_disk_when_put_returns(tmp_path):
-    await records(tmp_path).put(record(agent_session_id="a", permission_mode="ask"))
+    await records(tmp_path).put(record(agent_session_id="a", permission_mode="ask"), new=True)
     found = records(tmp_path).get("s0")
     assert (found.agent_session_id, found.permission_mode) == ("a", "ask")
     file = tmp_path / "hybrid-sessions.json"
@@ -40,8 +40,8 @@ async def test_a_record_is_on_disk_when_put_returns(tmp_path):
 
 async def test_what_was_active_is_interrupted_at_the_next_start(tmp_path):
     store = records(tmp_path)
-    await store.put(record(0, activity="turn", queued=2))
-    await store.put(record(1, state="closed"))
+    await store.put(record(0, activity="turn", queued=2), new=True)
+    await store.put(record(1, state="closed"), new=True)
     store = records(tmp_path)
     await store.interrupt_active()
     shown = records(tmp_path).get("s0").shown(config_missing=False)
@@ -53,9 +53,9 @@ async def test_there_is_a_limit(tmp_path):
     store = records(tmp_path)
     await store._document.save([record(i) for i in range(RECORDS)])
     with pytest.raises(Conflict) as caught:
-        await store.put(record(RECORDS))
+        await store.put(record(RECORDS), new=True)
     assert caught.value.reason == "limit"
-    await store.put(record(0, name="changed"))
+    await store.put(record(0, name="changed"), new=True)
     assert store.get("s0").name == "changed"
 
 
@@ -71,13 +71,13 @@ async def test_a_file_that_cannot_be_understood_is_left_alone(tmp_path, data):
             use()
         assert caught.value.body()["path"] == str(file)
     with pytest.raises(StoreUnusable):
-        await store.put(record())
+        await store.put(record(), new=True)
     assert file.read_bytes() == data
 
 
 async def test_a_write_that_fails_changes_nothing(tmp_path):
     store = records(tmp_path)
-    await store.put(record(0))
+    await store.put(record(0), new=True)
     before = (tmp_path / "hybrid-sessions.json").read_bytes()
 
     def full(path, data):
@@ -86,12 +86,13 @@ async def test_a_write_that_fails_changes_nothing(tmp_path):
     broken = RecordStore(tmp_path, write=full)
     broken.load()
     with pytest.raises(StoreUnusable, match="No space left"):
-        await broken.put(record(1))
+        await broken.put(record(1), new=True)
     assert broken.get("s1") is None
     assert (tmp_path / "hybrid-sessions.json").read_bytes() == before
 
 
-async def test_what_happened_counts_and_goes_with_the_next_write(tmp_path):
+@pytest.mark.parametrize("how", [lambda store: store.put(record(1), new=True), RecordStore.catch_up])
+async def test_what_happened_counts_and_goes_with_the_next_write(tmp_path, how):
     disk = {"full": False}
 
     def write(path, data):
@@ -101,15 +102,16 @@ async def test_what_happened_counts_and_goes_with_the_next_write(tmp_path):
 
     store = RecordStore(tmp_path, write=write)
     store.load()
-    await store.put(record(0))
+    await store.put(record(0), new=True)
     disk["full"] = True
     with pytest.raises(StoreUnusable):
         await store.put(evolve(record(0), state="closed"), keep=True)
     assert store.get("s0").state == "closed"
+    with pytest.raises(StoreUnusable):
+        await store.catch_up()
     disk["full"] = False
-    await store.put(record(1))
-    again = records(tmp_path)
-    assert (again.get("s0").state, again.get("s1").state) == ("closed", "active")
+    await how(store)
+    assert records(tmp_path).get("s0").state == "closed"
 
 
 def test_no_temp_file_stays_behind(tmp_path):

@@ -132,8 +132,8 @@ def _setting_routes(routes: Blueprint, context: Context) -> None:
 
         async def work(body: PermissionModeBody) -> Answer:
             session.operations.check_free()
-            session.turns.asking.set_mode(body.mode)
             await session.save(permission_mode="ask" if body.mode == "ask" else None)
+            session.turns.asking.set_mode(body.mode)
             return NOTHING
 
         return await command(context, session_id, PermissionModeBody, work)

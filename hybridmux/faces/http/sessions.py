@@ -6,6 +6,7 @@ from quart import Blueprint, Response, request
 
 from hybridmux.conversation import switch as switching
 from hybridmux.conversation.hub import Hub, info
+from hybridmux.conversation.session import HybridSession
 from hybridmux.errors import BadRequest
 from hybridmux.faces.http.answers import Answer
 from hybridmux.faces.http.context import Context, command, perform, read_body, respond
@@ -48,8 +49,10 @@ def session_routes(context: Context) -> Blueprint:
     @routes.delete("/<session_id>")
     async def close(session_id: str) -> Response:
         async def work() -> Answer:
+            is_hybrid = isinstance(hub.get(session_id), HybridSession)
             await hub.close(session_id)
-            context.answers.forget(session_id)
+            if not is_hybrid:  # what can come back keeps its answers: a repeat must not run twice
+                context.answers.forget(session_id)
             return Answer(204)
 
         return await perform(context, work)

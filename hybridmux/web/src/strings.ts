@@ -20,6 +20,8 @@ const english = {
     none: "Nothing runs yet. Start an agent below.",
     start: "Start",
     noConfigs: "There are no launch configs yet.",
+    noStarts: "The launch configs cannot be used.",
+    noRecords: "Earlier sessions cannot be shown.",
     recover: "Can be resumed",
     ended: "Ended terminals",
     terminal: "Terminal",

@@ -1,16 +1,21 @@
 import { useEffect } from "react";
+import { path } from "../net/api";
 import { lists } from "../state/events";
 import { ended, recoverable, running } from "../state/lists";
 import { useStore } from "../state/store";
 import { t } from "../strings";
+import { Banner } from "../ui/Banner";
+import type { HybridRecord } from "../wire/types";
 import { useHomeKeys } from "./keys";
 import { RecordRow } from "./RecordRow";
 import { EndedRow, SessionRow } from "./SessionRow";
 import { Starts } from "./Starts";
+import { useRead } from "./useRead";
 
 export function Home() {
   const all = useStore(lists);
   const [live, over, back] = [running(all), ended(all), recoverable(all)];
+  const { problem } = useRead<HybridRecord[]>(path("hybrid-sessions"));
   const wanting = live.filter((session) => session.attention).length;
   useHomeKeys();
   useEffect(() => {
@@ -29,6 +34,7 @@ export function Home() {
         <ul className="rows">{live.map((session) => <SessionRow key={session.id} session={session} />)}</ul>
       </section>
       <Starts />
+      {problem && <Banner level="error" title={t.home.noRecords}>{problem}</Banner>}
       {back.length > 0 && (
         <section aria-labelledby="recover">
           <h2 id="recover">{t.home.recover}</h2>

@@ -1,6 +1,6 @@
 import { LoaderCircle, MessageSquareText, SquareTerminal } from "lucide-react";
-import { useEffect, useState } from "react";
-import { ApiError, call, path } from "../net/api";
+import { useState } from "react";
+import { path } from "../net/api";
 import { claim, createSession, guessSize } from "../session/commands";
 import { RefusalDialog } from "../session/dialogs";
 import { refusalOf, type Refusal } from "../session/moves";
@@ -9,32 +9,10 @@ import { t } from "../strings";
 import { Banner } from "../ui/Banner";
 import { shortPath } from "../ui/format";
 import type { LaunchConfig, Place } from "../wire/types";
-
-/** The launch configs; read again when the server has been away. */
-function useConfigs(): LaunchConfig[] | null {
-  const [configs, setConfigs] = useState<LaunchConfig[] | null>(null);
-  useEffect(() => {
-    let gone = false;
-    let timer: ReturnType<typeof setTimeout>;
-    const read = async () => {
-      try {
-        const found = await call<LaunchConfig[]>("GET", path("launch-configs"));
-        if (!gone) setConfigs(found);
-      } catch (error) {
-        if (!gone && error instanceof ApiError && error.status === 0) timer = setTimeout(() => void read(), 2000);
-      }
-    };
-    void read();
-    return () => {
-      gone = true;
-      clearTimeout(timer);
-    };
-  }, []);
-  return configs;
-}
+import { useRead } from "./useRead";
 
 export function Starts() {
-  const configs = useConfigs();
+  const { value: configs, problem } = useRead<LaunchConfig[]>(path("launch-configs"));
   const [busy, setBusy] = useState<string | null>(null);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
 
@@ -60,6 +38,7 @@ export function Starts() {
       ) : (
         refusal && <RefusalDialog refusal={refusal} onRetry={() => setRefusal(null)} onClose={() => setRefusal(null)} />
       )}
+      {problem && <Banner level="error" title={t.home.noStarts}>{problem}</Banner>}
       {configs?.length === 0 && <p className="empty">{t.home.noConfigs}</p>}
       <ul className="starts">
         {configs?.map((config) => <Start key={config.id} config={config} busy={busy} onStart={(side) => void start(config, side)} />)}

@@ -1,0 +1,62 @@
+"""The hub on scripted sides: what two requests at once must not do to each other."""
+
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from hybridmux.errors import Conflict, ServerStopping
+from hybridmux.wire.sessions import CreateSession, ResumeRequest
+
+from .machine import REQUEST_ID, Machine, machine
+
+AGAIN = ResumeRequest(client_request_id=REQUEST_ID)
+IN_CHAT = CreateSession(config_id="c1", start_side="acp")
+
+
+async def asked(m: Machine, outcomes: list, work, *args) -> None:
+    """A request, and what came of it."""
+    try:
+        await work(*args)
+        outcomes.append("done")
+    except Exception as exc:
+        outcomes.append(exc)
+
+
+async def closed_session(m: Machine) -> str:
+    await m.do(("create", "acp"))
+    await m.do(("close", 0))
+    return m.ids[0]
+
+
+async def test_a_record_is_either_removed_or_resumed(autojump_clock):
+    async with machine() as m:
+        sid = await closed_session(m)
+        outcomes: list = []
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(asked, m, outcomes, m.hub.remove_record, sid)
+            nursery.start_soon(asked, m, outcomes, m.hub.resume, sid, AGAIN)
+        (refused,) = [one for one in outcomes if one != "done"]
+        assert isinstance(refused, Conflict)
+        assert (sid in m.records.items) == (sid in [s.id for s in m.hub.all()])
+
+
+async def test_a_removed_record_does_not_come_back(autojump_clock):
+    async with machine() as m:
+        await m.do(("create", "tui"))
+        await m.do(("exit", 0, 0))
+        sid = m.ids[0]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(asked, m, [], m.hub.remove_record, sid)
+            nursery.start_soon(asked, m, [], m.hub.rename, sid, "late")
+        assert sid not in m.records.items
+
+
+async def test_a_session_that_is_being_created_ends_with_the_server(autojump_clock):
+    async with machine() as m:
+        m.stage.more = {"new": "hang"}
+        outcomes: list = []
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(asked, m, outcomes, m.hub.create, IN_CHAT)
+            await wait_all_tasks_blocked()
+            await m.stop()
+        assert isinstance(outcomes[0], ServerStopping)
+        assert m.records.items == {}
