@@ -7,7 +7,7 @@ from hybridmux.conversation.sides import SideFailed
 from tests.agents.sides import PROFILE, ready, submit, tui, until_screen, until_turn
 from tests.agents.use import AGENT, PATIENCE, PROJECT
 
-SOON = 5.0
+SOON = 10.0
 """Seconds in which an agent takes a key."""
 AWKWARD = (0.0, 4.95)
 """Seconds after the keys of an earlier interrupt: opencode forgets a first Esc 5 s after any first Esc."""
