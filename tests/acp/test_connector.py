@@ -77,7 +77,21 @@ async def test_list_follows_cursors_past_empty_pages_and_sorts_newest_first(agen
     ]  # fmt: skip
 
 
-async def test_list_ends_with_a_cursor_that_repeats_or_never_ends(agent, handler, autojump_clock):
+async def test_list_ends_with_what_is_looked_for(agent, handler, autojump_clock):
+    pages = {None: page("a", cursor="2"), "2": page("b", cursor="3"), "3": page("c")}
+
+    async def answer(agent, params):
+        return pages[params.get("cursor")]
+
+    async with agent.connect(handler) as connector:
+        agent.handlers["session/list"] = answer
+        assert {one.session_id for one in await connector.list_sessions("b")} == {"a", "b"}
+        assert {one.session_id for one in await connector.list_sessions("z")} == {"a", "b", "c"}
+
+
+async def test_list_ends_with_a_cursor_that_repeats_or_is_refused_when_it_never_ends(
+    agent, handler, autojump_clock
+):
     count = iter(range(10**6))
 
     async def endless(agent, params):
@@ -88,7 +102,8 @@ async def test_list_ends_with_a_cursor_that_repeats_or_never_ends(agent, handler
         assert len(await connector.list_sessions()) == 1
         assert len(agent.params("session/list")) == 2
         agent.handlers["session/list"] = endless
-        assert await connector.list_sessions() == []
+        with pytest.raises(AgentFailed, match=f"more than {LIST_PAGES} pages"):
+            await connector.list_sessions()
         assert len(agent.params("session/list")) == 2 + LIST_PAGES
 
 
