@@ -89,7 +89,7 @@ async def test_list_ends_with_what_is_looked_for(agent, handler, autojump_clock)
         assert {one.session_id for one in await connector.list_sessions("z")} == {"a", "b", "c"}
 
 
-async def test_list_ends_with_a_cursor_that_repeats_or_is_refused_when_it_never_ends(
+async def test_a_list_whose_cursor_repeats_ends_and_one_without_an_end_is_refused(
     agent, handler, autojump_clock
 ):
     count = iter(range(10**6))
