@@ -114,7 +114,8 @@ async def test_a2_a_terminal_that_ends_by_itself_first(server, fault, tmp_path, 
         async with client.chat(sid) as chat, trio.open_nursery() as nursery:
             nursery.start_soon(switching)
             await chat.until(lambda v: v.state.get("phase") == "interrupting")
-            (program,) = [line for line in alive(running.data, "hybridmux-demo tui") if "sh" not in line[:24]]
+            shell = re.compile(r"\d+ b?'?(?:/\S*/)?sh\b")  # the wrapper, which waits for its program
+            (program,) = [one for one in alive(running.data, "hybridmux-demo tui") if not shell.match(one)]
             await trio.run_process(["kill", "-TERM", program.split()[0]])
         assert answers == ["acp" if side == "acp" else 502]
         info = await client.get(f"/api/sessions/{sid}")
