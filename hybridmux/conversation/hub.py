@@ -20,7 +20,7 @@ from hybridmux.conversation.run import Run
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.shell import ShellSession
 from hybridmux.conversation.sides import Sides
-from hybridmux.conversation.view import session_info
+from hybridmux.conversation.view import session_info, shown_title
 from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound, StoreUnusable
 from hybridmux.store.configs import Config, ConfigStore
 from hybridmux.store.records import Record, RecordStore
@@ -127,11 +127,11 @@ class Hub:
         session = self._sessions.get(record.id)
         if record.state != "active" or not isinstance(session, HybridSession):
             return shown
-        return evolve(shown, title=session.shown_title)
+        return evolve(shown, title=shown_title(session))
 
     def _taken_by_others(self, session_id: str) -> frozenset[str]:
         others = [s for s in self._sessions.values() if isinstance(s, HybridSession) and s.id != session_id]
-        open_ = {s.record.agent_session_id for s in others if s.state == "active"}
+        open_ = {s.record.agent_session_id for s in others if s.record.state == "active"}
         return frozenset(one for one in open_ | {s.opening for s in others} if one is not None)
 
     # --- making ---
@@ -161,6 +161,8 @@ class Hub:
         session.sides.size = size_of(wanted)
         await self._begin(session.run)
         creation = self._creating[session] = lifecycle.Creation()
+        if self.closing:  # it began to while the supervisor started
+            creation.scope.cancel()
         try:
             await creation.run(session)
         finally:

@@ -52,14 +52,6 @@ class HybridSession:
         self.record = record
         self.plan = plan
         self.store, self.budgets = store, budgets
-        self.sides = OpenSides(
-            sides,
-            plan,
-            lambda: self.nursery,
-            tui_opened=partial(watching.tui_opened, self),
-            chat_adopted=partial(watching.chat_adopted, self),
-            chat_closed=self._chat_closed,
-        )
         self.bell = Bell()
         self._hub_bell = bell
         self._reconnect = reconnect
@@ -71,6 +63,14 @@ class HybridSession:
         self.log = ChatLog(budgets.chat_log_bytes, plan.profile.hidden_commands)
         self.log.on_append = self.bell.ring
         self.turns = Turns(self, record.permission_mode or "auto")
+        self.sides = OpenSides(
+            sides,
+            plan,
+            lambda: self.nursery,
+            tui_opened=partial(watching.tui_opened, self),
+            chat_adopted=partial(watching.chat_adopted, self),
+            chat_closed=self.turns.abandon,
+        )
         self.operations = Operations(over=self.turns.go_on)
         self.checking = False
         self.choice = Choice()
@@ -140,9 +140,6 @@ class HybridSession:
         await self.save(state=state, best_effort=True)
         self.over.set()
         self.changed()
-
-    async def _chat_closed(self) -> None:
-        await self.turns.abandon()
 
     def knowledge(self) -> Known:
         """What is known of the conversation now, on whichever side it is."""
@@ -216,11 +213,6 @@ class HybridSession:
     # --- where it is ---
 
     @property
-    def state(self) -> StateName:
-        """`active` while it lives."""
-        return self.record.state
-
-    @property
     def tui_now(self) -> TuiSide | None:
         """The terminal side if it can be watched now; None while moving and on the chat side."""
         if self.position.step is Step.TUI or self.position.step is Step.ENDED:
@@ -237,13 +229,6 @@ class HybridSession:
         if self.position.side == "acp" or self.sides.tui is None:
             return self.log.facts.title or self.record.title
         return self.sides.tui.value.terminal.title or self.record.title
-
-    @property
-    def shown_title(self) -> str:
-        """A name that a person gave; else what the program or the agent says; else the first message."""
-        if self.record.named:
-            return self.record.name
-        return self.title or self.log.facts.first_line or self.record.name
 
     @property
     def on_chat(self) -> bool:

@@ -33,6 +33,13 @@ def _status(s: HybridSession) -> tuple[Status, Attention | None]:
     return ("running" if s.turns.running or s.position.phase else "idle"), None
 
 
+def shown_title(s: HybridSession) -> str:
+    """A name that a person gave; else what the program or the agent says; else the first message."""
+    if s.record.named:
+        return s.record.name
+    return s.title or s.log.facts.first_line or s.record.name
+
+
 def session_info(s: HybridSession) -> SessionInfo:
     """The session in the list."""
     status, attention = _status(s)
@@ -41,7 +48,7 @@ def session_info(s: HybridSession) -> SessionInfo:
     return SessionInfo(
         id=s.id,
         name=s.record.name,
-        title=s.shown_title,
+        title=shown_title(s),
         cmd=s.record.cmd,
         cwd=s.record.cwd,
         created_at=s.record.created_at,
@@ -57,7 +64,7 @@ def session_info(s: HybridSession) -> SessionInfo:
             side=s.position.side,
             phase=s.position.phase,
             dormant=False,
-            state=s.state,
+            state=s.record.state,
             agent=s.record.agent,
             agent_session_id=s.record.agent_session_id,
         ),

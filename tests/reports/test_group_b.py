@@ -17,6 +17,7 @@ from hybridmux.acp.fold import fold
 from hybridmux.acp.translate import Translator
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import OccupiedElsewhere
+from hybridmux.conversation.view import shown_title
 from hybridmux.errors import AgentFailed, Conflict
 from tests.conversation.play import Play, play
 from tests.conversation.world import ID, World
@@ -82,7 +83,7 @@ async def test_b2_a_resume_without_replay_keeps_timeline_and_title(autojump_cloc
         await p.session.connected()
         assert (p.session.log.generation, p.texts()) == (generation, before)
         assert markers(p)[-1] == "reconnected"
-        assert p.session.shown_title == "mend the parser"
+        assert shown_title(p.session) == "mend the parser"
 
 
 async def test_b3_a_load_without_the_earlier_tool_calls_says_so(autojump_clock):

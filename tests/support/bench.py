@@ -15,6 +15,7 @@ import trio
 from attrs import define, field
 
 from tests.support.client import Client, serving
+from tests.support.talk import say_in_chat, say_in_terminal
 
 WAYS = {"acp": "terminal → chat", "tui": "chat → terminal"}
 
@@ -51,13 +52,13 @@ async def switch_times(folder: Path, trips: int) -> Result:
         sid = (await client.demo_session())["id"]
         for trip in range(trips):
             said.append(f"terminal {trip}")
-            await _say_in_terminal(client, sid, said[-1])
+            await say_in_terminal(client, sid, said[-1])
             await _timed(client, sid, "acp", result)
             said.append(f"chat {trip}")
-            await _say_in_chat(client, sid, said[-1])
+            await say_in_chat(client, sid, said[-1])
             await _timed(client, sid, "tui", result)
         said.append("the end")
-        await _say_in_terminal(client, sid, said[-1])
+        await say_in_terminal(client, sid, said[-1])
         await client.switch(sid, "acp")
         async with client.chat(sid) as chat:
             shown = [text for role, text in chat.messages() if role == "user"]
@@ -76,20 +77,6 @@ async def _timed(client: Client, sid: str, to: str, result: Result) -> None:
     began = trio.current_time()
     await client.switch(sid, to)
     result.seconds[to].append(trio.current_time() - began)
-
-
-async def _say_in_terminal(client: Client, sid: str, text: str) -> None:
-    async with client.terminal(sid) as term:
-        await term.until_text("ready")
-        await term.submit(text)
-        await term.until_text(f"echo: {text}")
-
-
-async def _say_in_chat(client: Client, sid: str, text: str) -> None:
-    async with client.chat(sid) as chat:
-        before = len(chat.of("turn.end"))
-        await client.prompt(sid, text)
-        await chat.until_turns_ended(before + 1)
 
 
 def main() -> int:

@@ -15,6 +15,15 @@ from hybridmux.wire.launch import HIDDEN, LaunchConfig, LaunchConfigBody, Suppor
 from hybridmux.wire.sessions import CreateSession, RenameSession, ResumeRequest, SwitchRequest
 
 
+async def _close(context: Context, session_id: str) -> Answer:
+    """What can come back keeps its answers: a repeat must not run twice."""
+    is_hybrid = isinstance(context.hub.get(session_id), HybridSession)
+    await context.hub.close(session_id)
+    if not is_hybrid:
+        context.answers.forget(session_id)
+    return Answer(204)
+
+
 def session_routes(context: Context) -> Blueprint:
     """`/api/sessions`."""
     routes = Blueprint("sessions", __name__, url_prefix="/api/sessions")
@@ -48,14 +57,7 @@ def session_routes(context: Context) -> Blueprint:
 
     @routes.delete("/<session_id>")
     async def close(session_id: str) -> Response:
-        async def work() -> Answer:
-            is_hybrid = isinstance(hub.get(session_id), HybridSession)
-            await hub.close(session_id)
-            if not is_hybrid:  # what can come back keeps its answers: a repeat must not run twice
-                context.answers.forget(session_id)
-            return Answer(204)
-
-        return await perform(context, work)
+        return await perform(context, partial(_close, context, session_id))
 
     @routes.post("/<session_id>/switch")
     async def switch(session_id: str) -> Response:
