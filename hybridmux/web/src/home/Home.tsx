@@ -34,10 +34,10 @@ export function Home() {
         <ul className="rows">{live.map((session) => <SessionRow key={session.id} session={session} />)}</ul>
       </section>
       <Starts />
-      {problem && <Banner level="error" title={t.home.noRecords}>{problem}</Banner>}
-      {back.length > 0 && (
+      {(problem || back.length > 0) && (
         <section aria-labelledby="recover">
           <h2 id="recover">{t.home.recover}</h2>
+          {problem && <Banner level="error" title={t.home.noRecords}>{problem}</Banner>}
           <ul className="rows">{back.map((record) => <RecordRow key={record.id} record={record} />)}</ul>
         </section>
       )}
