@@ -5,6 +5,7 @@ nothing the sessions of the same folder that changed since the TUI started are t
 that other sessions of ours have open.
 """
 
+from hybridmux.agents.profile import TuiState
 from hybridmux.budgets import CANDIDATES
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import ChatSide, Summary, TuiSide
@@ -39,12 +40,18 @@ def candidates(sessions: list[Summary]) -> list[dict[str, object]]:
     ]
 
 
-async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Summary:
-    """The agent session of the terminal; raises `Conflict` when it cannot be told or is not to be had."""
+async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Summary | None:
+    """The agent session of the terminal; None: the end of the turn that runs will store it.
+
+    Raises `Conflict` when it cannot be told or is not to be had.
+    """
     tui = s.sides.tui.value if s.sides.tui else None
     assert tui is not None
     if chosen:
         _check_choice(tui, chosen)
+    elif _is_to_come(s, tui.state()):
+        await connector.sessions()  # that it answers is all that can be known now
+        return None
     named_id = chosen or _stated(s, tui)
     listed = await connector.sessions(named_id)
     session_id = named_id or _among(s, tui, listed)
@@ -76,6 +83,12 @@ def named(listed: list[Summary], session_id: str) -> Summary | None:
     return next((each for each in listed if each.session_id == session_id), None)
 
 
+def _is_to_come(s: HybridSession, state: TuiState) -> bool:
+    """A first turn runs, and this agent stores a conversation when that has ended or was interrupted."""
+    late = s.plan.profile.stores_first_turn == "ended"
+    return late and state.stored is False and state.turn in ("running", "asking")
+
+
 def _stated(s: HybridSession, tui: TuiSide) -> str | None:
     """What the agent says of itself; 409 when it says that there is nothing to open yet."""
     state = tui.state()
@@ -104,6 +117,8 @@ def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
 def stated_obstacle(s: HybridSession, tui: TuiSide) -> EligibilityReason | None:
     """What keeps the terminal's conversation from moving, as far as the agent states it."""
     state = tui.glance()
+    if _is_to_come(s, state):
+        return None
     if state.stored is False or (state.session_id is None and s.plan.profile.identity == "report"):
         return "no_session_id"
     return "occupied" if state.session_id in s.taken() else None

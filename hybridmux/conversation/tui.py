@@ -138,16 +138,23 @@ class Tui:
     async def press(self, keys: Sequence[Press]) -> None:
         """Sends keys with their conditions and pauses."""
         for press in keys:
-            if press.only_if is None or press.only_if.search(self.terminal.screen.text()):
+            if self._calls_for(press):
                 await self.write(press.keys)
                 with trio.move_on_after(press.pause):
-                    await self._shows(press.until)
+                    await self._taken(press)
 
-    async def _shows(self, pattern: re.Pattern[str] | None) -> None:
-        """Waits until the screen matches; for ever if nothing is to match, or the program has ended."""
+    def _calls_for(self, press: Press) -> bool:
+        if press.unless_idle and self.state().turn == "idle":
+            return False
+        return press.only_if is None or bool(press.only_if.search(self.terminal.screen.text()))
+
+    async def _taken(self, press: Press) -> None:
+        """Waits until the keys have done what they are for; for ever if that does not show."""
         seen = self.terminal.changes
-        while self.terminal.exit_code is None and pattern:
-            if pattern.search(self.terminal.screen.text()):
+        while self.terminal.exit_code is None and (press.until or press.unless_idle):
+            if press.until and press.until.search(self.terminal.screen.text()):
+                return
+            if press.unless_idle and self.state().turn == "idle":
                 return
             seen = await self.terminal.changed(seen)
         await trio.sleep_forever()
