@@ -59,7 +59,8 @@ async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Sum
     found = named(listed, session_id)
     if found is None:
         # An agent may give its terminal an id long before there is anything to open under it.
-        raise not_eligible("not_listed" if s.plan.profile.reopens_unprompted else "no_session_id")
+        listable = chosen or s.plan.profile.reopens_unprompted
+        raise not_eligible("not_listed" if listable else "no_session_id")
     return found
 
 

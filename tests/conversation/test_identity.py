@@ -100,6 +100,15 @@ async def test_a_roll_back_opens_what_the_last_words_named(autojump_clock, last)
         assert p.record.agent_session_id == ID
 
 
+@pytest.mark.parametrize("reopens", [True, False])
+async def test_a_choice_that_the_agent_does_not_list_touches_nothing(autojump_clock, reopens):
+    async with play(World(silent=True, reopens=reopens), profile=SILENT) as p:
+        with pytest.raises(Conflict) as caught:
+            await p.to_chat("demo_9")
+        assert (caught.value.reason, caught.value.extra) == ("not_eligible", {"eligibility": "not_listed"})
+        assert_at_rest_in_terminal(p)
+
+
 # --- conversations that the end of their first turn stores ---
 
 
