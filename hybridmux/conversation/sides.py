@@ -19,6 +19,9 @@ from hybridmux.wire.chat import PromptCapabilities
 from hybridmux.wire.convert import Json
 from hybridmux.wire.types import Outdated, Place
 
+GLANCE_AGE = 1.0
+"""Seconds that what a `glance` tells of the agent's files may be behind."""
+
 
 class SideFailed(AgentFailed):
     """The agent's program or a call to it failed; the message carries the cause."""
@@ -99,7 +102,7 @@ class TuiSide(Protocol):
         """What is known right now."""
 
     def glance(self) -> TuiState:
-        """The same without the screen: cheap enough for a look at every change."""
+        """The same without the screen, and a little behind: cheap enough for a look at every change."""
 
     def pids(self) -> frozenset[int]:
         """The program and everything it started."""
