@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import trio
 
 from hybridmux.agents.profile import TuiState
+from hybridmux.agents.testimony import Openers
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.sides import (
     Abilities,
@@ -20,6 +21,9 @@ from hybridmux.journal import ByteJournal
 from hybridmux.store.records import Record
 
 from .world import World, behave
+
+STRANGER = Openers(frozenset({(-1, 0)}))
+"""A program that is none of ours."""
 
 
 class ScriptedTui:
@@ -327,8 +331,13 @@ class ScriptedSides:
     async def outdated(self, plan, chat) -> list:
         return []
 
-    def occupied(self, plan, session_id, ours) -> bool:
-        return session_id in self.world.elsewhere
+    def openers(self, plan, session_id) -> Openers:
+        self.world.looks += 1
+        return STRANGER if session_id in self.world.elsewhere else Openers()
+
+    async def openers_aside(self, plan, session_id) -> Openers:
+        await trio.sleep(self.world.delay())
+        return self.openers(plan, session_id)
 
 
 class ScriptedStore:

@@ -54,6 +54,8 @@ class World:
     missing: str | None = None
     elsewhere: set[str] = field(factory=set)
     """Agent sessions that programs of others have open."""
+    looks: int = 0
+    """How often somebody asked for them."""
     listed: list[str] = field(factory=lambda: [ID])
     """The agent sessions of the folder."""
     history: list[str] = field(factory=lambda: ["hello"])
