@@ -77,6 +77,7 @@ class ScriptedTui:
             session_id=self.session_id,
             stored=self.world.stored,
             draft=self.world.draft,
+            not_root=self.world.not_root,
         )
 
     async def write(self, data: bytes) -> None:
@@ -345,6 +346,9 @@ class ScriptedStore:
 
     def __init__(self, world: World) -> None:
         self.world = world
+
+    def check(self) -> None:
+        """Readable all the time."""
 
     async def put(self, record: Record, *, new: bool = False, keep: bool = False) -> Record:
         await trio.lowlevel.checkpoint()

@@ -24,6 +24,8 @@ class World:
     turn: str = "idle"
     """The terminal's turn when it starts."""
     stored: bool = True
+    not_root: bool = False
+    """Several of the terminal's programs could be the agent."""
     interrupt: str = "ok"
     quit: str = "ok"
     farewell: str = ""
