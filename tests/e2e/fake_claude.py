@@ -48,15 +48,17 @@ def register(home: Path, pid: int, session_id: str, cwd: str) -> Path:
 
 
 def terminal(words: list[str]) -> None:
-    """Registers, shows a composer, ends with Ctrl-C."""
+    """Registers, shows a composer, goes on to another conversation with `/resume ID`, ends with Ctrl-C."""
     session_id = keep(words[words.index("--resume") + 1] if "--resume" in words else str(uuid.uuid4()))
     file = register(Path(os.environ["HOME"]), os.getpid(), session_id, os.path.realpath("."))
     signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
     try:
         sys.stdout.write("\x1b]2;✳ fake\x07❯ ready\r\n")
         sys.stdout.flush()
-        for _ in sys.stdin:
-            pass
+        for line in sys.stdin:
+            command, _, session_id = line.strip().partition(" ")
+            if command == "/resume":
+                register(Path(os.environ["HOME"]), os.getpid(), session_id, os.path.realpath("."))
     finally:
         file.unlink(missing_ok=True)
 
@@ -64,6 +66,14 @@ def terminal(words: list[str]) -> None:
 def say(**message) -> None:
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     sys.stdout.flush()
+
+
+def update(session_id: str, kind: str, text: str) -> None:
+    content = {"type": "text", "text": text}
+    say(
+        method="session/update",
+        params={"sessionId": session_id, "update": {"sessionUpdate": kind, "content": content}},
+    )
 
 
 def answer(method: str, params: dict) -> dict:
@@ -75,7 +85,12 @@ def answer(method: str, params: dict) -> dict:
             return {"sessions": [{"sessionId": one.name} for one in STORE.glob("*")]}
         case "session/new":
             return {"sessionId": keep(str(uuid.uuid4())), "configOptions": OPTIONS}
-        case "session/load" | "session/resume":
+        case "session/load":
+            for text in (STORE / params["sessionId"]).read_text().splitlines():
+                update(params["sessionId"], "user_message_chunk", text)
+                update(params["sessionId"], "agent_message_chunk", f"echo: {text}")
+            return {"configOptions": OPTIONS}
+        case "session/resume":
             return {"configOptions": OPTIONS}
     return {}
 
@@ -90,9 +105,9 @@ def connector() -> None:
             say(id=hanging, result={"stopReason": "cancelled"})
         elif method == "session/prompt":
             text = params["prompt"][0]["text"]
-            content = {"type": "text", "text": f"echo: {text}"}
-            update = {"sessionUpdate": "agent_message_chunk", "content": content}
-            say(method="session/update", params={"sessionId": params["sessionId"], "update": update})
+            with (STORE / params["sessionId"]).open("a") as file:
+                file.write(f"{text}\n")
+            update(params["sessionId"], "agent_message_chunk", f"echo: {text}")
             if text == "hang":
                 hanging = message["id"]
             else:
