@@ -228,6 +228,7 @@ class ScriptedChat:
             self.world.prompts_open -= 1
 
     async def turn(self, text: str) -> PromptOutcome:
+        self.world.require(self.session not in self.world.elsewhere, "two programs write one conversation")
         if self.world.prompt == "lost":
             self.leave()
             raise SideFailed("the agent ended")

@@ -83,7 +83,7 @@ async def test_nothing_is_looked_at_to_show_a_state(autojump_clock):
 
 
 async def test_an_agent_without_such_evidence_is_never_asked(autojump_clock):
-    async with play(World(elsewhere={ID}), "acp") as p:
+    async with play(World(), "acp") as p:
         await p.turn_in_chat("hello")
         await trio.sleep(100 * BEAT)
         assert p.world.prompts == ["hello"]
