@@ -5,24 +5,21 @@ nothing the sessions of the same folder that changed since the TUI started are t
 that other sessions of ours have open.
 """
 
+from hybridmux.agents.profile import TuiState
 from hybridmux.budgets import CANDIDATES
+from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import ChatSide, Summary, TuiSide
 from hybridmux.errors import BadRequest, Conflict
+from hybridmux.problems import said
 from hybridmux.wire.chat import EligibilityReason
 from hybridmux.wire.convert import write
 from hybridmux.wire.types import Candidate, instant
 
-_WORDS = {
-    "no_session_id": "the terminal has no conversation yet; send a first message",
-    "not_listed": "the agent does not list the terminal's conversation",
-    "occupied": "another session here has that conversation open",
-}
-
 
 def not_eligible(eligibility: str) -> Conflict:
     """409 `not_eligible` with the reason in words."""
-    return Conflict(_WORDS[eligibility], "not_eligible", eligibility=eligibility)
+    return Conflict(said(eligibility), "not_eligible", eligibility=eligibility)
 
 
 def touched_since(sessions: list[Summary], since: float) -> list[Summary]:
@@ -59,6 +56,8 @@ async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Sum
 def _check_choice(tui: TuiSide, chosen: str) -> None:
     """A choice is for what cannot be told; raises `BadRequest` if the terminal states something else."""
     state = tui.state()
+    if state.not_root:
+        raise not_eligible("not_root")
     if state.session_id not in (None, chosen) and state.stored is not False:
         raise BadRequest(f"agentSessionId: the terminal has another conversation open ({state.session_id})")
 
@@ -67,8 +66,7 @@ def check_free(s: HybridSession, session_id: str) -> None:
     """Raises `Conflict` if another session here, or a program that is not ours, has the conversation open."""
     if session_id in s.taken():
         raise not_eligible("occupied")
-    if s.sides.occupied(session_id):
-        raise Conflict("another program has that conversation open", "occupied_external")
+    s.outsiders.check(session_id)
 
 
 def named(listed: list[Summary], session_id: str) -> Summary | None:
@@ -79,9 +77,18 @@ def named(listed: list[Summary], session_id: str) -> Summary | None:
 def _stated(s: HybridSession, tui: TuiSide) -> str | None:
     """What the agent says of itself; 409 when it says that there is nothing to open yet."""
     state = tui.state()
-    if state.stored is False or (state.session_id is None and s.plan.profile.identity == "report"):
-        raise not_eligible("no_session_id")
+    if reason := _unfit(s, state):
+        raise not_eligible(reason)
     return state.session_id
+
+
+def _unfit(s: HybridSession, state: TuiState) -> EligibilityReason | None:
+    """Why there is no conversation to be had from a terminal, as far as the agent states it."""
+    if state.not_root:
+        return "not_root"
+    if state.stored is False or (state.session_id is None and s.plan.profile.identity == "report"):
+        return "no_session_id"
+    return None
 
 
 def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
@@ -89,11 +96,7 @@ def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
     fresh = touched_since(free, tui.started_at)
     known = s.record.agent_session_id
     if len(fresh) > 1:
-        raise Conflict(
-            "it cannot be told which conversation the terminal has open",
-            "session_ambiguous",
-            candidates=candidates(fresh),
-        )
+        raise Conflict(said("session_ambiguous"), "session_ambiguous", candidates=candidates(fresh))
     if fresh:
         return fresh[0].session_id
     if known and named(free, known):
@@ -101,9 +104,16 @@ def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
     raise not_eligible("no_session_id")
 
 
-def stated_obstacle(s: HybridSession, tui: TuiSide) -> EligibilityReason | None:
-    """What keeps the terminal's conversation from moving, as far as the agent states it."""
-    state = tui.glance()
-    if state.stored is False or (state.session_id is None and s.plan.profile.identity == "report"):
-        return "no_session_id"
-    return "occupied" if state.session_id in s.taken() else None
+def stated_obstacle(s: HybridSession) -> EligibilityReason | None:
+    """What keeps the conversation from moving, as far as it is known without asking the agent."""
+    tui = s.sides.tui
+    if s.position.step is Step.TUI and tui is not None:
+        state = tui.value.glance()
+        if reason := _unfit(s, state):
+            return reason
+        session_id = state.session_id
+    else:
+        session_id = s.record.agent_session_id
+    if session_id in s.taken():
+        return "occupied"
+    return "occupied_external" if s.outsiders.present else None

@@ -73,8 +73,10 @@ async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
     side, seen = held.value, -1
     shown: Any = None
     began = trio.current_time()
+    beat = s.budgets.evidence_beat if s.plan.profile.evidence else float("inf")
     while s.sides.tui is held and side.exit_code is None:
-        seen = await side.terminal.changed(seen)
+        with trio.move_on_after(beat):
+            seen = await side.terminal.changed(seen)
         state = side.glance()
         if (side.terminal.title, state) == shown:
             continue
