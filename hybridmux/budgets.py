@@ -33,6 +33,9 @@ class Budgets:
     catch_up: float = 5.0
     """Between two tries to put on disk what could not be written."""
 
+    evidence_beat: float = 2.0
+    """Between two looks at what an agent's files say, where nothing else calls for one."""
+
     # Agent calls outside an operation.
     rpc: float = 30.0
     prompt_ack: float = 1.5

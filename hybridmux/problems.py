@@ -10,21 +10,26 @@ from typing import Any
 from attrs import frozen
 
 ELIGIBILITY: Mapping[str, str] = {
-    "unknown_agent": "the agent is not one that can move",
-    "not_root": "the terminal shows a sub-conversation",
-    "no_session_id": "the terminal has no conversation that could be opened yet",
-    "not_listed": "the agent does not list the conversation",
-    "occupied": "another session of this server has the conversation open",
+    "unknown_agent": "this server knows no agent of the session's kind and command",
+    "not_root": "the agent is not the terminal's own program: several run in it, and either could be meant",
+    "no_session_id": "the terminal has no conversation yet; send a first message",
+    "not_listed": "the agent does not list the terminal's conversation",
+    "occupied": "another session here has that conversation open",
     "checking": "another request checks whether the session can move",
 }
-"""The words of `eligibility`, and what they mean."""
+"""The words of `eligibility` in a 409, and what is said of them."""
 
-UNBUILT: Mapping[str, str] = {
-    "unknown_agent": "a launch config of such a command is refused with 400 before there is a session",
-    "not_root": "no supported agent's terminal can be told to show a sub-conversation",
-    "checking": "who asks while a check runs gets `switching`; the word is shown in the chat state only",
+WORDS: Mapping[str, str] = {
+    **ELIGIBILITY,
+    "switching": "the session is switching",
+    "wrong_side": "the session is on the other side",
+    "exited": "the session has ended",
+    "dormant": "the chat is asleep",
+    "connector_missing": "{title} is not installed; install it with: {command}",
+    "session_ambiguous": "it cannot be told which conversation the terminal has open",
+    "occupied_external": "another program has that conversation open",
 }
-"""Words that no request is answered with today, and why."""
+"""Why a session cannot move, in words: for the 409 and for the chat state alike."""
 
 _KINDS: Mapping[str, type | Mapping[str, str]] = {
     "eligibility": ELIGIBILITY, "connector": dict, "candidates": list, "path": str
@@ -71,7 +76,9 @@ PROBLEMS: tuple[Problem, ...] = (
         "not_eligible", "eligibility",
         when="The conversation cannot move or be opened; `eligibility` says why.",
         then="By `eligibility`: send a first message (`no_session_id`), wait for the agent to store it "
-        "(`not_listed`), close the other session (`occupied`).",
+        "(`not_listed`), close the other session (`occupied`), end the other agents in the terminal "
+        "(`not_root`), ask anew when the other request is over (`checking`), use a server that has the agent "
+        "(`unknown_agent`).",
     ),
     _conflict(
         "connector_missing", "connector",
@@ -85,7 +92,8 @@ PROBLEMS: tuple[Problem, ...] = (
     ),
     _conflict(
         "occupied_external",
-        when="A program outside this server has the conversation open. A switch has gone back already.",
+        when="A program outside this server has the conversation open. A switch has gone back already; of a "
+        "message nothing was sent or kept.",
         then="End the other program, then ask again.",
     ),
     _conflict(
@@ -145,6 +153,11 @@ PROBLEMS: tuple[Problem, ...] = (
         then="Ask again once it runs again. A session that was moving is `interrupted` then: resume it.",
     ),
 )  # fmt: skip
+
+
+def said(reason: str, **facts: str) -> str:
+    """One sentence about a reason not to move; `facts` are what its words name."""
+    return WORDS[reason].format(**facts)
 
 
 def find(status: int, reason: str | None) -> Problem:

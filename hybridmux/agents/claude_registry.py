@@ -126,27 +126,17 @@ def claude_pid(root: int, by_engine: bool, table: Mapping[int, Entry]) -> int | 
     return claudes[0] if len(claudes) == 1 else None
 
 
-def foreign_writer(
-    records: Iterable[Record],
-    session_id: str,
-    *,
-    alive: Mapping[int, int],
-    ours: frozenset[int],
-    domain: str,
-) -> bool:
-    """Whether a process that is not ours has this session open.
+def claimants(records: Iterable[Record], session_id: str, *, domain: str) -> dict[int, int]:
+    """Who says that it has this session open: pid → start ticks.
 
-    `alive`: pid → start ticks of every living process. `ours`: the pids of the session's own two sides, their
-    descendants included (a connector's `claude` registers too). Records of the dead do not count.
+    It counts only if a living process has both: records of the dead stay behind. The session's own sides are
+    among them (a connector's `claude` registers too).
     """
-    return any(
-        record.session_id == session_id
-        and record.file_pid == record.pid
-        and record.pid not in ours
-        and record.pid_domain == domain
-        and alive.get(record.pid) == record.start_ticks
+    return {
+        record.pid: record.start_ticks
         for record in records
-    )
+        if record.session_id == session_id and record.file_pid == record.pid and record.pid_domain == domain
+    }
 
 
 def folder(env: Mapping[str, str]) -> Path:

@@ -3,7 +3,7 @@
 A codex holds `<CODEX_HOME or ~/.codex>/thread-writer-locks/<threadId>.lock` open, with a lock on it, from its
 start. After `/new` it holds the old and the new one. Thread ids are UUIDv7: they sort by when they were made.
 
-Reading the texts is pure; `held_threads` and `locked_elsewhere` read /proc. Paths and pids are for decisions
+Reading the texts is pure; `held_threads` and `lockers` read /proc. Paths and pids are for decisions
 only.
 """
 
@@ -27,9 +27,9 @@ def threads_in(files: Iterable[str], home: str) -> list[str]:
     return sorted({one["thread"] for one in found if one and one["folder"] == home})
 
 
-def held_by_others(locks: Iterable[tuple[int, Inode]], inode: Inode, ours: frozenset[int]) -> bool:
-    """Whether a process that is not ours holds a lock on this file."""
-    return any(each == inode and pid not in ours for pid, each in locks)
+def holders(locks: Iterable[tuple[int, Inode]], inode: Inode) -> frozenset[int]:
+    """The processes that hold a lock on this file."""
+    return frozenset(pid for pid, each in locks if each == inode)
 
 
 def home(env: Mapping[str, str]) -> str:
@@ -44,12 +44,12 @@ def held_threads(pids: Iterable[int], env: Mapping[str, str]) -> list[str]:
     return threads_in(files, home(env))
 
 
-def locked_elsewhere(thread: str, ours: frozenset[int], env: Mapping[str, str]) -> bool:
-    """Whether another program holds this thread's lock, as far as this machine tells. Reads /proc."""
+def lockers(thread: str, env: Mapping[str, str]) -> frozenset[int]:
+    """The processes that hold this thread's lock, as far as this machine tells. Reads /proc."""
     if not re.fullmatch(_UUID, thread):
-        return False
+        return frozenset()
     with suppress(OSError, UnicodeDecodeError):
         status = (Path(home(env)) / _FOLDER / f"{thread}.lock").stat()
         inode = (os.major(status.st_dev), os.minor(status.st_dev), status.st_ino)
-        return held_by_others(parse_locks(Path("/proc/locks").read_text(encoding="ascii")), inode, ours)
-    return False
+        return holders(parse_locks(Path("/proc/locks").read_text(encoding="ascii")), inode)
+    return frozenset()

@@ -47,6 +47,8 @@ class TuiState:
     """Whether the composer holds unsent text."""
     trouble: str | None = None
     """A line that says why it cannot go on."""
+    not_root: bool = False
+    """Which of several programs of the agent is the terminal's own cannot be told."""
     occupied: bool = False
     """The trouble is that another program holds the conversation. Nothing may be typed into it."""
     source: Source | None = None
@@ -161,3 +163,8 @@ class Profile:
     failed_answer: re.Pattern[str] | None = None
     """A turn whose only text matches and that used no tokens has failed, though the agent says that it ended
     well."""
+
+    @property
+    def names_openers(self) -> bool:
+        """Its evidence tells of every program that has a conversation open, of those of others too."""
+        return self.evidence in ("registry", "locks")

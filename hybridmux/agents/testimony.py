@@ -39,6 +39,27 @@ class Testimony:
     session_id: str | None = None
     stored: bool | None = None
     turn: TurnState = "unknown"
+    not_root: bool = False
+    """Several of the terminal's programs could be the agent's own."""
+
+
+@frozen
+class Openers:
+    """The living programs that have one session open. For comparing only: it tells nothing of them."""
+
+    _who: frozenset[tuple[int, int]] = field(factory=frozenset, repr=False)
+    """Pid and start ticks (0 where they cannot be read)."""
+
+    def __bool__(self) -> bool:
+        return bool(self._who)
+
+    def without(self, others: "Openers") -> "Openers":
+        """Those that are not among the others."""
+        return Openers(self._who - others._who)
+
+    def any_but(self, ours: frozenset[int]) -> bool:
+        """Whether one of them has none of these pids."""
+        return any(pid not in ours for pid, _ in self._who)
 
 
 def testimony(profile: Profile, subject: Subject) -> Testimony:
@@ -53,14 +74,19 @@ def testimony(profile: Profile, subject: Subject) -> Testimony:
     return Testimony()
 
 
-def occupied(profile: Profile, session_id: str, ours: frozenset[int], env: Mapping[str, str]) -> bool:
-    """Whether a program that is not ours has the session open, as far as files can tell."""
+def openers(profile: Profile, session_id: str, env: Mapping[str, str]) -> Openers:
+    """Who has the session open, as far as files can tell: ours and others'."""
     match profile.evidence:
         case "registry":
-            return _registered_elsewhere(session_id, ours, env)
+            return _registrants(session_id, env)
         case "locks":
-            return codex_locks.locked_elsewhere(session_id, ours, env)
-    return False
+            return _known(codex_locks.lockers(session_id, env))
+    return Openers()
+
+
+def _known(pids: Iterable[int]) -> Openers:
+    found = ((pid, table.entry(pid)) for pid in pids)
+    return Openers(frozenset((pid, one.start_ticks if one else 0) for pid, one in found))
 
 
 def _registered(subject: Subject) -> Testimony:
@@ -69,7 +95,9 @@ def _registered(subject: Subject) -> Testimony:
         known = ((one, table.entry(one)) for one in (pid, *table.children(pid)))
         processes = {one: entry for one, entry in known if entry is not None}
         found = claude_registry.claude_pid(pid, True, processes)
-        if found is None or found not in processes:
+        if found is None:
+            return Testimony(not_root=True)
+        if found not in processes:
             return Testimony()
         pid, ticks = found, processes[found].start_ticks
     domain = claude_registry.this_domain()
@@ -100,10 +128,12 @@ def _dropped(subject: Subject) -> Testimony:
     return Testimony(session_id=crumb.session_id, stored=crumb.stored) if crumb else Testimony()
 
 
-def _registered_elsewhere(session_id: str, ours: frozenset[int], env: Mapping[str, str]) -> bool:
+def _registrants(session_id: str, env: Mapping[str, str]) -> Openers:
     domain = claude_registry.this_domain()
-    records = claude_registry.read_records(claude_registry.folder(env))
-    if domain is None or not records:
-        return False
-    alive = {one.pid: one.start_ticks for one in table.entries().values() if one.alive}
-    return claude_registry.foreign_writer(records, session_id, alive=alive, ours=ours, domain=domain)
+    if domain is None:
+        return Openers()
+    records = claude_registry.read_records(claude_registry.folder(env)) or []
+    named = claude_registry.claimants(records, session_id, domain=domain)
+    found = {pid: table.entry(pid) for pid in named}
+    alive = {pid: one.start_ticks for pid, one in found.items() if one and one.alive}
+    return Openers(frozenset((pid, ticks) for pid, ticks in named.items() if alive.get(pid) == ticks))

@@ -6,6 +6,7 @@ import trio
 
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.chatlog import ChatLog
+from hybridmux.conversation.outsiders import Outsiders
 from hybridmux.conversation.sides import ChatSide, Plan
 from hybridmux.store.records import Record
 
@@ -15,6 +16,7 @@ class Host(Protocol):
 
     log: ChatLog
     budgets: Budgets
+    outsiders: Outsiders
     plan: Plan
     record: Record
 

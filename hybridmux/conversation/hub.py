@@ -20,6 +20,7 @@ from hybridmux.conversation.run import Run
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.shell import ShellSession
 from hybridmux.conversation.sides import Sides
+from hybridmux.conversation.taken import taken, tell_of_changes
 from hybridmux.conversation.view import session_info, shown_title
 from hybridmux.errors import BadRequest, Conflict, HybridmuxError, NotFound, StoreUnusable
 from hybridmux.store.configs import Config, ConfigStore
@@ -67,6 +68,7 @@ class Hub:
     async def serve(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Carries the sessions until cancelled."""
         async with trio.open_nursery() as self._nursery:
+            self._nursery.start_soon(tell_of_changes, self.bell, self._hybrids)
             task_status.started()
             while True:
                 await trio.sleep(self.budgets.catch_up)
@@ -129,10 +131,8 @@ class Hub:
             return shown
         return evolve(shown, title=shown_title(session))
 
-    def _taken_by_others(self, session_id: str) -> frozenset[str]:
-        others = [s for s in self._sessions.values() if isinstance(s, HybridSession) and s.id != session_id]
-        open_ = {s.record.agent_session_id for s in others if s.record.state == "active"}
-        return frozenset(one for one in open_ | {s.opening for s in others} if one is not None)
+    def _hybrids(self) -> list[HybridSession]:
+        return [s for s in self._sessions.values() if isinstance(s, HybridSession)]
 
     # --- making ---
 
@@ -172,7 +172,7 @@ class Hub:
 
     def _made(self, record: Record, env: Mapping[str, str]) -> HybridSession:
         session = self._maker.hybrid(record, env)
-        session.taken = lambda: self._taken_by_others(record.id)
+        session.taken = lambda: taken(self._hybrids(), besides=record.id)
         return session
 
     async def _begin(self, run: Callable[..., Awaitable[None]]) -> None:
@@ -202,6 +202,7 @@ class Hub:
             raise Conflict("the session is being switched, resumed or removed", "switching")
         if record.state == "active":
             raise Conflict("the session is active already")
+        self._maker.launch_of(record)
         try:
             env = self.configs.get(record.config_id).env
         except NotFound:

@@ -7,23 +7,19 @@ that other sessions of ours have open.
 
 from hybridmux.agents.profile import TuiState
 from hybridmux.budgets import CANDIDATES
+from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import ChatSide, Summary, TuiSide
 from hybridmux.errors import BadRequest, Conflict
+from hybridmux.problems import said
 from hybridmux.wire.chat import EligibilityReason
 from hybridmux.wire.convert import write
 from hybridmux.wire.types import Candidate, instant
 
-_WORDS = {
-    "no_session_id": "the terminal has no conversation yet; send a first message",
-    "not_listed": "the agent does not list the terminal's conversation",
-    "occupied": "another session here has that conversation open",
-}
-
 
 def not_eligible(eligibility: str) -> Conflict:
     """409 `not_eligible` with the reason in words."""
-    return Conflict(_WORDS[eligibility], "not_eligible", eligibility=eligibility)
+    return Conflict(said(eligibility), "not_eligible", eligibility=eligibility)
 
 
 def touched_since(sessions: list[Summary], since: float) -> list[Summary]:
@@ -49,10 +45,10 @@ async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Sum
     assert tui is not None
     if chosen:
         _check_choice(tui, chosen)
-    elif _is_to_come(s, tui.state()):
+    named_id = chosen or _stated(s, tui)
+    if not chosen and _is_to_come(s, tui.state()):
         await connector.sessions()  # that it answers is all that can be known now
         return None
-    named_id = chosen or _stated(s, tui)
     listed = await connector.sessions(named_id)
     session_id = named_id or _among(s, tui, listed)
     check_free(s, session_id)
@@ -67,6 +63,8 @@ async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Sum
 def _check_choice(tui: TuiSide, chosen: str) -> None:
     """A choice is for what cannot be told; raises `BadRequest` if the terminal states something else."""
     state = tui.state()
+    if state.not_root:
+        raise not_eligible("not_root")
     if state.session_id not in (None, chosen) and state.stored is not False:
         raise BadRequest(f"agentSessionId: the terminal has another conversation open ({state.session_id})")
 
@@ -75,8 +73,7 @@ def check_free(s: HybridSession, session_id: str) -> None:
     """Raises `Conflict` if another session here, or a program that is not ours, has the conversation open."""
     if session_id in s.taken():
         raise not_eligible("occupied")
-    if s.sides.occupied(session_id):
-        raise Conflict("another program has that conversation open", "occupied_external")
+    s.outsiders.check(session_id)
 
 
 def named(listed: list[Summary], session_id: str) -> Summary | None:
@@ -93,9 +90,19 @@ def _is_to_come(s: HybridSession, state: TuiState) -> bool:
 def _stated(s: HybridSession, tui: TuiSide) -> str | None:
     """What the agent says of itself; 409 when it says that there is nothing to open yet."""
     state = tui.state()
-    if state.stored is False or (state.session_id is None and s.plan.profile.identity == "report"):
-        raise not_eligible("no_session_id")
+    if reason := _unfit(s, state):
+        raise not_eligible(reason)
     return state.session_id
+
+
+def _unfit(s: HybridSession, state: TuiState) -> EligibilityReason | None:
+    """Why there is no conversation to be had from a terminal, as far as the agent states it."""
+    if state.not_root:
+        return "not_root"
+    states_none = state.session_id is None and s.plan.profile.identity == "report"
+    if states_none or (state.stored is False and not _is_to_come(s, state)):
+        return "no_session_id"
+    return None
 
 
 def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
@@ -103,11 +110,7 @@ def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
     fresh = touched_since(free, tui.started_at)
     known = s.record.agent_session_id
     if len(fresh) > 1:
-        raise Conflict(
-            "it cannot be told which conversation the terminal has open",
-            "session_ambiguous",
-            candidates=candidates(fresh),
-        )
+        raise Conflict(said("session_ambiguous"), "session_ambiguous", candidates=candidates(fresh))
     if fresh:
         return fresh[0].session_id
     if known and named(free, known):
@@ -115,11 +118,16 @@ def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
     raise not_eligible("no_session_id")
 
 
-def stated_obstacle(s: HybridSession, tui: TuiSide) -> EligibilityReason | None:
-    """What keeps the terminal's conversation from moving, as far as the agent states it."""
-    state = tui.glance()
-    if _is_to_come(s, state):
-        return None
-    if state.stored is False or (state.session_id is None and s.plan.profile.identity == "report"):
-        return "no_session_id"
-    return "occupied" if state.session_id in s.taken() else None
+def stated_obstacle(s: HybridSession) -> EligibilityReason | None:
+    """What keeps the conversation from moving, as far as it is known without asking the agent."""
+    tui = s.sides.tui
+    if s.position.step is Step.TUI and tui is not None:
+        state = tui.value.glance()
+        if reason := _unfit(s, state):
+            return reason
+        session_id = state.session_id
+    else:
+        session_id = s.record.agent_session_id
+    if session_id in s.taken():
+        return "occupied"
+    return "occupied_external" if s.outsiders.present else None

@@ -136,4 +136,13 @@ def show(s: HybridSession, loaded: ChatLog) -> None:
     if loaded is s.log:
         s.log.say("history_not_loaded", "The agent cannot show what was said in the terminal.")
     else:
-        s.publish(loaded)
+        publish(s, loaded)
+
+
+def publish(s: HybridSession, fresh: ChatLog) -> None:
+    """A loaded log becomes the session's; viewers of the old one are told to come back."""
+    if fresh is not s.log:
+        old, s.log = s.log, fresh
+        fresh.on_append = s.bell.ring
+        old.journal.close()
+        s.changed()

@@ -8,6 +8,7 @@ from hybridmux.agents.launch import Launch, Refusal
 from hybridmux.agents.registry import Registry
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.bell import Bell
+from hybridmux.conversation.identity import not_eligible
 from hybridmux.conversation.inputs import checked_name, clamped, folder
 from hybridmux.conversation.moves import reconnect
 from hybridmux.conversation.session import HybridSession
@@ -39,8 +40,8 @@ class Maker:
         self._environ = {key: value for key, value in environ.items() if key != ENV}
 
     def hybrid(self, record: Record, env: Mapping[str, str]) -> HybridSession:
-        """A session for a record, with the environment of its launch config. Raises `BadRequest`."""
-        launch = self._launch(record.cmd)
+        """A session for a record, with the environment of its launch config. Raises `Conflict`."""
+        launch = self.launch_of(record)
         profile = self._registry.profiles[launch.agent]
         plan = Plan(
             profile=profile,
@@ -58,6 +59,13 @@ class Maker:
             bell=self._bell,
             reconnect=reconnect,
         )
+
+    def launch_of(self, record: Record) -> Launch:
+        """How a record's command reads; raises `Conflict` (unknown_agent) if that is not its agent's now."""
+        verdict = self._registry.read(record.cmd)
+        if isinstance(verdict, Refusal) or verdict.agent != record.agent:
+            raise not_eligible("unknown_agent")
+        return verdict
 
     def new_record(self, wanted: CreateSession, config: Config) -> Record:
         """The record of a new hybrid session. Raises `BadRequest`."""

@@ -3,19 +3,21 @@
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 import trio
 
 from hybridmux.conversation import identity
-from hybridmux.conversation.loading import begin_conversation, continue_conversation, load
+from hybridmux.conversation.loading import begin_conversation, continue_conversation, load, publish
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import AuthRequired, OccupiedElsewhere, SideFailed, Summary, TuiSide
 from hybridmux.conversation.tries import pauses
 from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
+from hybridmux.problems import said
 from hybridmux.wire.convert import write
-from hybridmux.wire.types import Place
+from hybridmux.wire.types import ConnectorInfo, Place
 
 
 def cause(exc: BaseException) -> str:
@@ -59,11 +61,38 @@ async def check_connector(s: HybridSession) -> None:
         raise AgentFailed(missing)
     s.connector_missing = write(connector)
     s.changed()
-    raise Conflict(
-        f"{connector.title} is not installed; install it with: {connector.install_command}",
-        "connector_missing",
-        connector=write(connector),
-    )
+    raise Conflict(words_of(connector), "connector_missing", connector=write(connector))
+
+
+def words_of(connector: ConnectorInfo) -> str:
+    """What is said of a connector that is missing."""
+    return said("connector_missing", title=connector.title, command=connector.install_command)
+
+
+def begin_switch(s: HybridSession, kind: Literal["to_chat", "to_terminal"]) -> None:
+    """Nothing is touched before its first phase: until then everybody sees that it is being checked."""
+    s.position.begin(kind)
+    s.id_change = None
+    s.checking = True
+    s.changed()
+
+
+@asynccontextmanager
+async def intent(s: HybridSession) -> AsyncIterator[None]:
+    """On disk: a switch is under way. Raises `StoreUnusable` before anything is touched."""
+    await s.save(activity="switching")
+    try:
+        yield
+    except Exception:
+        await _at_rest(s)
+        raise
+    await _at_rest(s)
+
+
+async def _at_rest(s: HybridSession) -> None:
+    """The switch is over and the session lives: the record says what it does now."""
+    if not s.over.is_set():
+        await s.save(best_effort=True, activity=s.activity)
 
 
 @contextmanager
@@ -87,19 +116,13 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
     """
     check_folder(s)
     await check_connector(s)
-    s.checking = True
-    s.changed()
     try:
-        try:
-            with _asking(s):
-                chat = await s.sides.open_chat()
-                if not (chat.abilities.load or chat.abilities.resume):
-                    raise SideFailed("it can open no earlier conversation (neither load nor resume)")
-                found = await identity.find(s, chat, chosen)
-                s.opening = found.session_id if found else None
-        finally:
-            s.checking = False
-            s.changed()
+        with _asking(s):
+            chat = await s.sides.open_chat()
+            if not (chat.abilities.load or chat.abilities.resume):
+                raise SideFailed("it can open no earlier conversation (neither load nor resume)")
+            found = await identity.find(s, chat, chosen)
+            s.opening = found.session_id if found else None
         s.turns.auth_required = False
         yield found
     finally:
@@ -235,7 +258,7 @@ async def reconnect(s: HybridSession) -> None:
                 await continue_conversation(s, chat, session_id)
                 s.log.mark("reconnected")
             else:
-                s.publish(await load(s, session_id, s.knowledge()))
+                publish(s, await load(s, session_id, s.knowledge()))
     except BaseException as exc:
         note_login(s, exc)
         await s.sides.discard()

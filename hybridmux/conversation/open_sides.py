@@ -10,6 +10,7 @@ from functools import partial
 
 import trio
 
+from hybridmux.agents.testimony import Openers
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.partings import Partings
 from hybridmux.conversation.sides import ChatSide, Plan, SideFailed, Sides, TuiSide
@@ -42,6 +43,8 @@ class OpenSides:
         """Columns and rows for the next TUI."""
         self.partings = Partings(plan)
         """What ended with sides, still to be told."""
+        self._own = Openers()
+        """Who was seen to have the conversation open and is one of ours."""
         self._waiting: Held[ChatSide] | None = None
         self._connecting: trio.CancelScope | None = None
         self._one_at_a_time = trio.Lock()
@@ -66,8 +69,23 @@ class OpenSides:
 
     def occupied(self, session_id: str) -> bool:
         """Whether a program that is none of ours has the agent session open, as far as can be seen."""
+        # Twice: one of ours may have ended between the look at who has it and the look at who is ours.
+        return all(self._foreign(self._programs.openers(self._plan, session_id)) for _ in range(2))
+
+    async def look(self, session_id: str) -> bool:
+        """The same without holding anything up."""
+        found = await self._programs.openers_aside(self._plan, session_id)
+        return self._foreign(found) and self.occupied(session_id)
+
+    def _foreign(self, found: Openers) -> bool:
+        """Whether one is none of ours; who is ours is looked up only for those that were not seen before."""
+        if not found.without(self._own):
+            return False
         ours = [held.value.pids() for held in (self.tui, self.chat, self._waiting) if held is not None]
-        return self._programs.occupied(self._plan, session_id, frozenset().union(*ours))
+        if found.any_but(frozenset().union(*ours)):
+            return True
+        self._own = found
+        return False
 
     # --- the terminal side ---
 

@@ -2,9 +2,12 @@
 
 import os
 from contextlib import AbstractAsyncContextManager
+from functools import partial
+
+import trio
 
 from hybridmux.agents.installed import apart_from_shared_server, obstacles, outdated_of
-from hybridmux.agents.testimony import occupied
+from hybridmux.agents.testimony import Openers, openers
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.acp_side import open_chat
 from hybridmux.conversation.run import Run
@@ -50,9 +53,14 @@ class RealSides:
         """The programs that are older than what the profile was tried with."""
         return await outdated_of(plan.profile, plan.launch, plan.env, plan.cwd, chat.version)
 
-    def occupied(self, plan: Plan, session_id: str, ours: frozenset[int]) -> bool:
-        """Whether a program without a pid in `ours` has the agent session open, as far as can be seen."""
-        return occupied(plan.profile, session_id, ours, plan.env)
+    def openers(self, plan: Plan, session_id: str) -> Openers:
+        """Who has the agent session open, ours and others, as far as can be seen: some milliseconds."""
+        return openers(plan.profile, session_id, plan.env)
+
+    async def openers_aside(self, plan: Plan, session_id: str) -> Openers:
+        """The same without holding anything up."""
+        look = partial(openers, plan.profile, session_id, plan.env)
+        return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
 
 
 def _missing(plan: Plan, program: str) -> str | None:

@@ -5,8 +5,8 @@ ours ends this session (it becomes `interrupted`), never the server.
 """
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,12 +21,14 @@ from hybridmux.conversation.chatlog import ChatLog
 from hybridmux.conversation.choice import Choice
 from hybridmux.conversation.open_sides import OpenSides
 from hybridmux.conversation.operations import Operations, Stopping
+from hybridmux.conversation.outsiders import Outsiders
 from hybridmux.conversation.phases import PhaseTimeout, Position, Step
 from hybridmux.conversation.sides import ChatSide, Plan, Sides, TuiSide
 from hybridmux.conversation.sizing import Sizing
 from hybridmux.conversation.stay import Stay
 from hybridmux.conversation.turns import Turns
 from hybridmux.errors import Conflict, HybridmuxError
+from hybridmux.problems import said
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.convert import Json
 from hybridmux.wire.types import Outdated, Place, StateName, instant
@@ -72,7 +74,9 @@ class HybridSession:
             chat_closed=self.turns.abandon,
         )
         self.operations = Operations(over=self.turns.go_on)
+        self.outsiders = Outsiders(self)
         self.checking = False
+        """The running switch still looks whether it can be done; nothing has been touched."""
         self.choice = Choice()
         self.id_change: Json | None = None
         self.queue_lost = 0
@@ -115,6 +119,7 @@ class HybridSession:
         """The supervisor; returns when the session is over."""
         try:
             async with trio.open_nursery() as self._nursery:
+                self.nursery.start_soon(self.outsiders.watch)
                 task_status.started()
                 await self.over.wait()
                 await self.operations.idle()
@@ -194,22 +199,6 @@ class HybridSession:
         if session_id is not None and is_news and session_id not in self.taken():
             await self.save(best_effort=True, **(self.record.moved(session_id) | {"unprompted": False}))
 
-    @asynccontextmanager
-    async def intent(self) -> AsyncIterator[None]:
-        """On disk: a switch is under way. Raises `StoreUnusable` before anything is touched."""
-        await self.save(activity="switching")
-        try:
-            yield
-        except Exception:
-            await self._at_rest()
-            raise
-        await self._at_rest()
-
-    async def _at_rest(self) -> None:
-        """The switch is over and the session lives: the record says what it does now."""
-        if not self.over.is_set():
-            await self.save(best_effort=True, activity=self.activity)
-
     # --- where it is ---
 
     @property
@@ -238,7 +227,7 @@ class HybridSession:
     def require(self, place: Place) -> None:
         """Raises `Conflict` unless the session rests on that side."""
         if self.position.phase is not None or self.operations.current == "resume":
-            raise Conflict("the session is switching", "switching")
+            raise Conflict(said("switching"), "switching")
         if self.position.step != place:
             where = "has ended" if self.position.step is Step.ENDED else "is on the other side"
             raise Conflict(f"the session {where}", "wrong_side")
@@ -247,6 +236,7 @@ class HybridSession:
     def phase(self, step: Step, seconds: float) -> Iterator[trio.CancelScope]:
         """One phase of an operation: checked against the table, shown, and under its deadline."""
         self.position.move(step)
+        self.checking = False
         self.changed()
         try:
             with trio.fail_after(seconds) as scope:
@@ -259,20 +249,13 @@ class HybridSession:
         self.position.move(step)
         self.changed()
 
-    def publish(self, fresh: ChatLog) -> None:
-        """A loaded log becomes the session's; viewers of the old one are told to come back."""
-        if fresh is not self.log:
-            old, self.log = self.log, fresh
-            fresh.on_append = self.bell.ring
-            old.journal.close()
-            self.changed()
-
     async def connected(self) -> ChatSide:
         """The chat side; a connector that has gone is started again on the same conversation."""
 
         async def connect() -> None:
             if not self.on_chat:
-                raise Conflict("the session is switching", "switching")
+                raise Conflict(said("switching"), "switching")
+            self.outsiders.check()
             await self._reconnect(self)
 
         return await self.sides.connected(connect)
@@ -292,7 +275,8 @@ class HybridSession:
             try:
                 return await work()
             finally:
-                self.opening = None
+                self.opening, self.checking = None, False
                 self.position.finish()
+                self.changed()
 
         return await self.operations.run(name, self.nursery, whole)

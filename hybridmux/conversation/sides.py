@@ -12,6 +12,7 @@ from attrs import field, frozen
 
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.profile import Press, Profile, TuiState
+from hybridmux.agents.testimony import Openers
 from hybridmux.errors import AgentFailed
 from hybridmux.proc.family import EndReport
 from hybridmux.terminal.terminal import Terminal
@@ -226,5 +227,8 @@ class Sides(Protocol):
     async def outdated(self, plan: Plan, chat: ChatSide) -> list[Outdated]:
         """The programs that are older than what the profile was tried with."""
 
-    def occupied(self, plan: Plan, session_id: str, ours: frozenset[int]) -> bool:
-        """Whether a program without a pid in `ours` has the agent session open, as far as can be seen."""
+    def openers(self, plan: Plan, session_id: str) -> Openers:
+        """Who has the agent session open, ours and others, as far as can be seen: some milliseconds."""
+
+    async def openers_aside(self, plan: Plan, session_id: str) -> Openers:
+        """The same without holding anything up."""

@@ -17,17 +17,20 @@ from hybridmux.conversation import identity
 from hybridmux.conversation.barrier import Known
 from hybridmux.conversation.loading import load, show
 from hybridmux.conversation.moves import (
+    begin_switch,
     check_folder,
     check_program,
     confirm_tui,
     found_at_rest,
+    intent,
     prechecked,
     rolling_back,
     start_tui,
 )
+from hybridmux.conversation.outsiders import Occupied
 from hybridmux.conversation.phases import PhaseTimeout, Step
 from hybridmux.conversation.session import HybridSession
-from hybridmux.conversation.sides import SideFailed, Summary, TuiSide
+from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed, Summary, TuiSide
 from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.sessions import SwitchRequest, SwitchResult
@@ -50,6 +53,8 @@ async def perform(s: HybridSession, wanted: SwitchRequest) -> SwitchResult | Non
         raise BadRequest("missing field to")
     if wanted.agent_session_id is not None and wanted.to != "acp":
         raise BadRequest("agentSessionId is for moving to the chat only")
+    if s.checking:
+        raise identity.not_eligible("checking")
     s.operations.check_free()
     if s.position.step is Step.ENDED:
         raise Conflict("the session has ended", "wrong_side")
@@ -67,9 +72,8 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
     The terminal's last words count more than what was thought or chosen.
     """
     budgets = s.budgets
-    s.position.begin("to_chat")
-    s.id_change = None
-    async with prechecked(s, chosen) as found, s.intent():
+    begin_switch(s, "to_chat")
+    async with prechecked(s, chosen) as found, intent(s):
         if not await _terminal_at_rest(s):
             s.arrive(Step.TUI)
             return SwitchResult(side="tui")
@@ -100,14 +104,13 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
 async def to_terminal(s: HybridSession) -> SwitchResult:
     """Chat → terminal; queued messages come back as the draft."""
     budgets = s.budgets
-    s.position.begin("to_terminal")
-    s.id_change = None
+    begin_switch(s, "to_terminal")
     was = s.record.agent_session_id
     check_folder(s)
     await check_program(s)
     if was is not None:
         identity.check_free(s, was)
-    async with s.intent():
+    async with intent(s):
         if s.turns.running:
             try:
                 with s.phase(Step.CANCELLING, budgets.cancelling):
@@ -119,6 +122,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
                 await s.sides.close_chat()
                 s.known = s.knowledge()
+                _check_alone(s, session_id)
             with s.phase(Step.STARTING, budgets.starting):
                 tui = await start_tui(s, session_id)
             with s.phase(Step.LOADING, budgets.loading_total):
@@ -127,13 +131,22 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
             if session_id is None:
                 s.known = Known()
             tell_replaced(s, was)
-            draft = s.turns.take_draft()
+            draft = s.turns.waiting.take_draft()
             s.arrive(Step.TUI)
             s.log.mark("switched")
             s.sides.partings.tell(s.log)
             if draft:
                 s.log.say("draft", "Queued messages were handed back to the device that started the switch.")
     return SwitchResult(side="tui", draft=draft, dropped=list(s.plan.launch.dropped))
+
+
+def _check_alone(s: HybridSession, session_id: str | None) -> None:
+    """Nobody came while the chat was being stopped: in a terminal nothing would keep two writers apart."""
+    if session_id is not None:
+        try:
+            s.outsiders.check(session_id)
+        except Occupied as exc:
+            raise OccupiedElsewhere(str(exc)) from exc
 
 
 async def _terminal_at_rest(s: HybridSession) -> bool:

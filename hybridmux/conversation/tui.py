@@ -82,6 +82,8 @@ class Tui:
             state = evolve(state, turn=stated.turn, source="registry")
         if stated.session_id is not None:
             state = evolve(state, session_id=stated.session_id, stored=stated.stored)
+        if stated.not_root:
+            state = evolve(state, not_root=True)
         return state
 
     def _testimony(self, age: float) -> Testimony:

@@ -1,7 +1,8 @@
-"""Turns: prompts, the queue and cancelling.
+"""Turns: prompts, going on with the queue, and cancelling.
 
 One prompt runs at a time (agents differ in what two at once do). A message that cannot go now waits in the
-queue; a turn that ends badly pauses it.
+queue; a turn that ends badly pauses it. Nothing goes to the agent while a program that is none of ours has
+the conversation open.
 """
 
 import secrets
@@ -10,12 +11,13 @@ from typing import cast
 import trio
 from attrs import evolve
 
-from hybridmux.budgets import PROMPT_TEXT, QUEUE_ITEMS
 from hybridmux.conversation.asking import Asking
 from hybridmux.conversation.chatlog import GOOD_ENDS, Answer, ChatLog
 from hybridmux.conversation.host import Host
+from hybridmux.conversation.outsiders import Occupied
 from hybridmux.conversation.sides import AuthRequired, ChatSide, PromptOutcome, SideFailed
-from hybridmux.errors import BadRequest, Conflict, HybridmuxError, TooLarge
+from hybridmux.conversation.waiting import Waiting, check_text
+from hybridmux.errors import HybridmuxError
 from hybridmux.wire.chat import Queue, QueueItem, StopReason, Turn
 from hybridmux.wire.convert import Json, write
 from hybridmux.wire.types import PermissionMode, utc_now
@@ -27,7 +29,7 @@ class Turns:
     def __init__(self, host: Host, permission_mode: PermissionMode = "auto") -> None:
         self._host = host
         self.turn: Turn | None = None
-        self.queue = Queue()
+        self.waiting = Waiting(host)
         self.asking = Asking(host, permission_mode)
         self.auth_required = False
         self._cancelling = False
@@ -47,21 +49,24 @@ class Turns:
         """Whether a turn runs."""
         return self.turn is not None and self.turn.ended_at is None
 
+    @property
+    def queue(self) -> Queue:
+        """The messages that wait."""
+        return self.waiting.queue
+
     # --- prompts and the queue ---
 
     async def prompt(self, text: str) -> QueueItem | None:
-        """Sends a message, or queues it and returns the item."""
-        self._check_text(text)
-        if not self.running and not self.queue.paused and not self.queue.items and self._host.on_chat:
-            self._begin(text)
-            await self._acknowledged()
-            return None
-        if len(self.queue.items) >= QUEUE_ITEMS:
-            raise Conflict(f"there are {QUEUE_ITEMS} messages in the queue already", "limit")
-        item = QueueItem(id=secrets.token_hex(6), text=text)
-        await self._set_queue([*self.queue.items, item])
-        self.go_on()
-        return item
+        """Sends a message, or queues it and returns the item. Raises `Occupied`: nothing was sent or kept."""
+        check_text(text)
+        if self.running or self.queue.items or not self._host.on_chat:
+            item = await self.waiting.add(text)
+            self.go_on()
+            return item
+        self._host.outsiders.check()
+        turn = self._begin(text)
+        await self._acknowledged()
+        return self.waiting.find(turn.id)
 
     async def _acknowledged(self) -> None:
         """Waits until the turn's start is on disk and its message has gone to the agent, but not for long."""
@@ -69,79 +74,39 @@ class Turns:
             await self._host.note_activity()
             await self._gone_out.wait()
 
-    @staticmethod
-    def _check_text(text: str) -> None:
-        if not text.strip():
-            raise BadRequest("text must not be empty")
-        if len(text.encode()) > PROMPT_TEXT:
-            raise TooLarge(f"text is over {PROMPT_TEXT} bytes")
-
-    def _item(self, item_id: str) -> QueueItem:
-        for item in self.queue.items:
-            if item.id == item_id:
-                return item
-        raise Conflict("that message was sent or removed already", "sent")
-
-    async def _set_queue(self, items: list[QueueItem], *, paused: bool | None = None) -> None:
-        still = self.queue.paused if paused is None else paused
-        self.queue = Queue(paused=still and bool(items), items=items)
-        self._host.changed()
-        await self._host.note_activity()
-
-    async def edit(self, item_id: str, text: str | None, *, up: bool) -> None:
-        """New text for a queued message, or one place up."""
-        item = self._item(item_id)
-        items = list(self.queue.items)
-        at = items.index(item)
-        if text is not None:
-            self._check_text(text)
-            items[at] = evolve(item, text=text)
-        if up and at > 0:
-            items[at - 1], items[at] = items[at], items[at - 1]
-        await self._set_queue(items)
-
-    async def remove(self, item_id: str) -> None:
-        """Takes a message out of the queue."""
-        item = self._item(item_id)
-        await self._set_queue([each for each in self.queue.items if each is not item])
-
-    async def clear(self) -> None:
-        """Empties the queue."""
-        await self._set_queue([])
-
     async def unpause(self) -> None:
-        """Goes on with the head of a paused queue."""
-        await self._set_queue(list(self.queue.items), paused=False)
+        """Goes on with the head of a paused queue. Raises `Occupied`: it stays paused."""
+        if self.queue.items and not self.running:
+            self._host.outsiders.check()
+        await self.waiting.unpause()
         self.go_on()
 
     async def send_now(self, item_id: str) -> None:
-        """Cancels the running turn and sends this message next."""
-        item = self._item(item_id)
-        rest = [each for each in self.queue.items if each is not item]
-        await self._set_queue([item, *rest])
+        """Cancels the running turn and sends this message next. Raises `Occupied`."""
+        item = self.waiting.get(item_id)
+        self._host.outsiders.check()  # a turn is not cancelled for a message that cannot go
+        await self.waiting.first(item)
         if self.running:
             await self.cancel()
             await self._over.wait()
         if item in self.queue.items and not self.running:
-            await self._set_queue(list(self.queue.items), paused=False)
-            self.go_on()
-
-    def take_draft(self) -> str | None:
-        """The queued messages as one text; the queue is empty afterwards."""
-        texts = [item.text for item in self.queue.items]
-        self.queue = Queue()
-        return "\n\n".join(texts) or None
+            await self.unpause()
 
     def go_on(self) -> None:
         """Sends the head of the queue if nothing speaks against it."""
-        if self.queue.items and not self.queue.paused and not self.running and self._host.on_chat:
-            head, *rest = self.queue.items
-            self.queue = Queue(paused=False, items=rest)
-            self._begin(head.text)
+        if self.waiting.may_go and not self.running and self._host.on_chat:
+            try:
+                self._host.outsiders.check()
+            except Occupied as exc:
+                self.waiting.pause()
+                self._host.log.say("occupied_external", f"The queue waits: {exc}.", level="warning")
+                self._host.changed()
+            else:
+                self._begin(self.waiting.pop().text)
 
     # --- one turn ---
 
-    def _begin(self, text: str) -> None:
+    def _begin(self, text: str) -> Turn:
         self.turn = Turn(id=secrets.token_hex(6), started_at=utc_now())
         self._cancelling, self._over = False, trio.Event()
         self._sent, self._leaving, self._gone_out = False, False, trio.Event()
@@ -149,6 +114,7 @@ class Turns:
         self._write_start(self._host.log, self.turn, text)
         self._host.changed()
         self._host.nursery.start_soon(self._run, self.turn, text)
+        return self.turn
 
     def _write_start(self, log: ChatLog, turn: Turn, text: str) -> None:
         log.turn_id = turn.id
@@ -165,12 +131,13 @@ class Turns:
         return chat
 
     async def _run(self, turn: Turn, text: str) -> None:
-        stop, error, answered = "cancelled", None, False
+        stop, error, answered, waits = "cancelled", None, False, False
         with trio.CancelScope() as self._scope:
             try:
                 await self._host.note_activity()
                 chat = await self._connected(turn, text)
                 if not self._cancelling:  # else it was stopped before it was sent
+                    self._host.outsiders.check()  # starting a connector takes its time
                     self._sent = True
                     stop, error = self._judge(
                         await chat.prompt([{"type": "text", "text": text}], self._gone_out.set)
@@ -178,6 +145,8 @@ class Turns:
                     self.auth_required, answered = False, True
             except AuthRequired as exc:
                 stop, error, self.auth_required = "auth_required", str(exc), True
+            except Occupied as exc:
+                stop, error, waits = "error", str(exc), True
             except HybridmuxError as exc:
                 stop, error = "error", str(exc)
                 answered = self._sent and self._host.log.answer.heard
@@ -187,8 +156,8 @@ class Turns:
             await self._host.save(best_effort=True, unprompted=False)
         if not self._sent:
             self._host.log.facts.heard.running.clear()  # no replay can hold it
-        if self._leaving and not self._sent:
-            self.queue = evolve(self.queue, items=[QueueItem(id=turn.id, text=text), *self.queue.items])
+        if (self._leaving or waits) and not self._sent:
+            self.waiting.give_back(QueueItem(id=turn.id, text=text))
         await self._end(turn, stop, error)
 
     def _judge(self, outcome: PromptOutcome) -> tuple[str, str | None]:
@@ -220,8 +189,8 @@ class Turns:
             }
         )
         log.turn_id = None
-        if stop not in GOOD_ENDS and self.queue.items:
-            self.queue = evolve(self.queue, paused=True)
+        if stop not in GOOD_ENDS:
+            self.waiting.pause()
         self._over.set()
         self._host.changed()
         await self._host.note_activity()

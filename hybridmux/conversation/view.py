@@ -3,8 +3,10 @@
 import orjson
 
 from hybridmux.conversation.identity import stated_obstacle
+from hybridmux.conversation.moves import words_of
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
+from hybridmux.problems import said
 from hybridmux.wire.chat import Eligibility, EligibilityReason, PromptCapabilities
 from hybridmux.wire.convert import Json, write
 from hybridmux.wire.sessions import Attention, HybridInfo, SessionInfo
@@ -76,8 +78,11 @@ def eligibility(s: HybridSession) -> Eligibility:
     reason = _obstacle(s)
     if reason is None:
         return Eligibility(available=True)
-    connector = s.plan.profile.connector if reason == "connector_missing" else None
-    return Eligibility(available=False, reason=reason, connector=connector)
+    if reason != "connector_missing":
+        return Eligibility(available=False, reason=reason, text=said(reason))
+    connector = s.plan.profile.connector
+    text = words_of(connector) if connector else s.sides.missing_connector()
+    return Eligibility(available=False, reason=reason, text=text, connector=connector)
 
 
 def _obstacle(s: HybridSession) -> EligibilityReason | None:
@@ -87,11 +92,9 @@ def _obstacle(s: HybridSession) -> EligibilityReason | None:
         return "switching"
     if s.checking:
         return "checking"
-    if s.position.step is Step.TUI and s.sides.tui is not None:
-        if s.sides.missing_connector() is not None:
-            return "connector_missing"
-        return stated_obstacle(s, s.sides.tui.value)
-    return None
+    if s.position.step is Step.TUI and s.sides.missing_connector() is not None:
+        return "connector_missing"
+    return stated_obstacle(s)
 
 
 def chat_state(s: HybridSession) -> Json:

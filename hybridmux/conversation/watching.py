@@ -9,7 +9,7 @@ import trio
 
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.phases import Step
-from hybridmux.conversation.sides import GLANCE_AGE, ChatSide, SideFailed, TuiSide
+from hybridmux.conversation.sides import ChatSide, SideFailed, TuiSide
 from hybridmux.conversation.stay import Stay
 from hybridmux.errors import HybridmuxError
 from hybridmux.wire.types import utc_now
@@ -72,12 +72,11 @@ async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
     """Follows the title and, where the agent states them, the turn and the conversation."""
     side, seen = held.value, -1
     shown: Any = None
-    began, patience = trio.current_time(), float("inf")
+    began = trio.current_time()
+    beat = s.budgets.evidence_beat if s.plan.profile.evidence else float("inf")
     while s.sides.tui is held and side.exit_code is None:
-        with trio.move_on_after(patience) as wait:
+        with trio.move_on_after(beat):
             seen = await side.terminal.changed(seen)
-        # What a glance tells of files is behind: when no change follows, one more tells how they are now.
-        patience = float("inf") if wait.cancelled_caught else 1.1 * GLANCE_AGE
         state = side.glance()
         if (side.terminal.title, state) == shown:
             continue

@@ -22,6 +22,8 @@ class Eligibility:
 
     available: bool
     reason: EligibilityReason | None = maybe()
+    text: str | None = maybe()
+    """The reason in one sentence, as a 409 would say it."""
     connector: ConnectorInfo | None = maybe()
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from attrs import field, make_class
 
-from hybridmux.problems import ELIGIBILITY, PROBLEMS, UNBUILT, Problem
+from hybridmux.problems import ELIGIBILITY, PROBLEMS, Problem
 from hybridmux.wire.types import Candidate, ConnectorInfo
 
 FIELDS: Mapping[str, Any] = {
@@ -54,7 +54,5 @@ def markdown() -> str:
         fields = "; ".join(f"`{name}`: {_SHOWN[name]}" for name in problem.fields)
         reason = f"`{problem.reason}`" if problem.reason else "none"
         text += _row(str(problem.status), reason, fields, problem.when, problem.then)
-    text += "\n" + _head("`eligibility`", "meaning", "answered today")
-    for word, meaning in ELIGIBILITY.items():
-        text += _row(f"`{word}`", meaning, f"no: {UNBUILT[word]}" if word in UNBUILT else "yes")
-    return text
+    text += "\n" + _head("`eligibility`", "meaning")
+    return text + "".join(_row(f"`{word}`", meaning) for word, meaning in ELIGIBILITY.items())

@@ -51,8 +51,11 @@ class Stage:
     async def outdated(self, plan, chat) -> list:
         return []
 
-    def occupied(self, plan, session_id, ours) -> bool:
-        return False
+    def openers(self, plan, session_id):
+        return self.at(plan.session).openers(plan, session_id)
+
+    async def openers_aside(self, plan, session_id):
+        return await self.at(plan.session).openers_aside(plan, session_id)
 
     def missing_connector(self, plan) -> str | None:
         return self.at(plan.session).world.missing

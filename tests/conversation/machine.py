@@ -15,22 +15,25 @@ import trio
 from attrs import define, evolve, field
 from trio.testing import wait_all_tasks_blocked
 
-from hybridmux.agents.demo_profile import PROFILE
 from hybridmux.agents.registry import Registry
 from hybridmux.budgets import Budgets
 from hybridmux.conversation import switch
 from hybridmux.conversation.hub import Hub
+from hybridmux.conversation.outsiders import Occupied
 from hybridmux.conversation.phases import RESTING, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.errors import HybridmuxError, NotFound
 from hybridmux.wire.sessions import CreateSession, ResumeRequest, SwitchRequest
 
 from .backstage import Configs, Loud, Records, Stage
+from .play import WATCHED
 from .scripted import ScriptedSides
 
 REQUEST_ID = "request-1"
 LONGEST = 4000.0
 """Seconds after which no operation may be under way: more than all deadlines together."""
+BEAT = 30.0
+"""Seconds between looks at who else is there; so long because the plays last hours."""
 ALLOWED = {409, 502, 503, 404}
 """What a request may be refused with here; 500 is a bug and 400 a mistake of the machine."""
 
@@ -137,7 +140,11 @@ class Machine:
         async def work() -> None:
             session.require("acp")
             self.said.append((session.id, text))
-            await session.turns.prompt(text)
+            try:
+                await session.turns.prompt(text)
+            except Occupied:  # nothing was kept of it
+                self.said.remove((session.id, text))
+                raise
 
         self.ask(work)
 
@@ -174,6 +181,13 @@ class Machine:
         sides = self.sides(at)
         if sides is not None and sides.chat is not None:
             sides.chat.leave()
+
+    async def do_visit(self, at: int, there: bool) -> None:
+        """A program of others opens a session's conversation, or leaves it."""
+        session = self.session(at)
+        if session is not None:
+            found = session.record.agent_session_id
+            self.stage.at(session.id).world.elsewhere = {found} if there and found else set()
 
     async def do_finish(self, at: int) -> None:
         """The chat's turn ends by itself."""
@@ -320,10 +334,10 @@ async def machine(*, reopens: bool = True):
     stage, records, loud = Stage(reopens), Records(), Loud()
     hub = Hub(
         sides=stage,
-        registry=Registry([evolve(PROFILE, reopens_unprompted=reopens)]),
+        registry=Registry([evolve(WATCHED, reopens_unprompted=reopens)]),
         records=records,
         configs=Configs(),
-        budgets=Budgets(),
+        budgets=Budgets(evidence_beat=BEAT),
         run=None,
         environ={},
     )

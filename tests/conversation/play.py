@@ -26,6 +26,9 @@ from hybridmux.wire.sessions import SwitchResult
 from .scripted import ScriptedSides, ScriptedStore
 from .world import ID, World
 
+WATCHED = evolve(PROFILE, evidence="locks")
+"""An agent whose files tell who has a conversation open."""
+
 
 @define
 class Play:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import trio
 
 from hybridmux.agents.profile import TuiState
+from hybridmux.agents.testimony import Openers
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.sides import (
     Abilities,
@@ -20,6 +21,9 @@ from hybridmux.journal import ByteJournal
 from hybridmux.store.records import Record
 
 from .world import World, behave
+
+STRANGER = Openers(frozenset({(-1, 0)}))
+"""A program that is none of ours."""
 
 
 class ScriptedTui:
@@ -74,6 +78,7 @@ class ScriptedTui:
             session_id=None if self.world.silent else self.session_id,
             stored=None if self.world.silent else self.world.stored,
             draft=self.world.draft,
+            not_root=self.world.not_root,
         )
 
     async def write(self, data: bytes) -> None:
@@ -228,6 +233,7 @@ class ScriptedChat:
             self.world.prompts_open -= 1
 
     async def turn(self, text: str) -> PromptOutcome:
+        self.world.require(self.session not in self.world.elsewhere, "two programs write one conversation")
         if self.world.prompt == "lost":
             self.leave()
             raise SideFailed("the agent ended")
@@ -332,8 +338,13 @@ class ScriptedSides:
     async def outdated(self, plan, chat) -> list:
         return []
 
-    def occupied(self, plan, session_id, ours) -> bool:
-        return session_id in self.world.elsewhere
+    def openers(self, plan, session_id) -> Openers:
+        self.world.looks += 1
+        return STRANGER if session_id in self.world.elsewhere else Openers()
+
+    async def openers_aside(self, plan, session_id) -> Openers:
+        await trio.sleep(self.world.delay())
+        return self.openers(plan, session_id)
 
 
 class ScriptedStore:
@@ -341,6 +352,9 @@ class ScriptedStore:
 
     def __init__(self, world: World) -> None:
         self.world = world
+
+    def check(self) -> None:
+        """Readable all the time."""
 
     async def put(self, record: Record, *, new: bool = False, keep: bool = False) -> Record:
         await trio.lowlevel.checkpoint()

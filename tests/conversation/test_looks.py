@@ -5,7 +5,6 @@ from typing import cast
 
 import pytest
 import trio
-from attrs import evolve
 
 from hybridmux.agents import testimony as files
 from hybridmux.agents.codex import PROFILE
@@ -88,11 +87,10 @@ async def test_a_waiting_look_at_every_change_reads_ten_times_a_second(autojump_
     assert 15 <= len(looks) <= 20
 
 
-async def test_a_last_glance_sees_what_the_files_said_after_the_last_output(autojump_clock):
-    profile = evolve(PROFILE, evidence=None)
-    async with play(World(), profile=profile) as p:
+async def test_what_files_say_after_the_last_output_is_seen_too(autojump_clock):
+    async with play(World(), profile=PROFILE) as p:
         p.sides.tui.set("idle")
         await trio.testing.wait_all_tasks_blocked()
         p.sides.tui.session_id = "demo_9"  # nothing is painted for it
-        await trio.sleep(2 * GLANCE_AGE)
+        await trio.sleep(GLANCE_AGE + Budgets().evidence_beat)
         assert p.record.agent_session_id == "demo_9"

@@ -39,6 +39,7 @@ ONE = st.one_of(
     step("exit", WHICH, st.sampled_from([0, 1, 143])),
     step("lose", WHICH),
     step("finish", WHICH),
+    step("visit", WHICH, st.booleans()),
     step("set", WHICH, st.just("interrupt"), st.sampled_from(["ok", "ignore", "exit"])),
     step("set", WHICH, st.just("quit"), st.sampled_from(["ok", "hang"])),
     step("set", WHICH, st.just("cancel"), st.sampled_from(["ok", "ignore"])),

@@ -54,7 +54,7 @@ class Person:
 
     async def edit(self) -> None:
         if self.turns.queue.items:
-            await self.turns.edit(self.turns.queue.items[-1].id, "changed\nmy mind", up=True)
+            await self.turns.waiting.edit(self.turns.queue.items[-1].id, "changed\nmy mind", up=True)
 
     async def finish(self) -> None:
         self.strict.finish.set()

@@ -11,7 +11,7 @@ from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed
 from hybridmux.errors import AgentFailed, Conflict, StoreUnusable
 
-from .play import Play, play
+from .play import WATCHED, Play, play
 from .world import ID, World
 
 
@@ -358,7 +358,7 @@ async def test_an_active_writer_that_stays_brings_the_chat_back(autojump_clock):
 
 
 async def test_a_conversation_that_another_program_has_open_is_left_alone(autojump_clock):
-    async with play(World(elsewhere={ID})) as p:
+    async with play(World(elsewhere={ID}), profile=WATCHED) as p:
         with pytest.raises(Conflict) as caught:
             await to_chat(p)
         assert caught.value.reason == "occupied_external"
@@ -367,7 +367,7 @@ async def test_a_conversation_that_another_program_has_open_is_left_alone(autoju
 
 
 async def test_a_chat_whose_conversation_another_program_has_open_stays(autojump_clock):
-    async with play(World(elsewhere={ID}), "acp") as p:
+    async with play(World(elsewhere={ID}), "acp", profile=WATCHED) as p:
         with pytest.raises(Conflict) as caught:
             await to_terminal(p)
         assert caught.value.reason == "occupied_external"

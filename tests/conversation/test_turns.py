@@ -164,7 +164,7 @@ async def test_send_now_goes_before_the_others(autojump_clock):
         prompts = [w for w in p.world.happened if w.startswith("prompt")]
         assert prompts == ["prompt one", "prompt three", "prompt two"]
         with pytest.raises(Conflict) as caught:
-            await p.session.turns.remove(last.id)
+            await p.session.turns.waiting.remove(last.id)
         assert caught.value.reason == "sent"
 
 

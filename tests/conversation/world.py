@@ -24,6 +24,8 @@ class World:
     turn: str = "idle"
     """The terminal's turn when it starts."""
     stored: bool = True
+    not_root: bool = False
+    """Several of the terminal's programs could be the agent."""
     interrupt: str = "ok"
     quit: str = "ok"
     farewell: str = ""
@@ -54,6 +56,8 @@ class World:
     missing: str | None = None
     elsewhere: set[str] = field(factory=set)
     """Agent sessions that programs of others have open."""
+    looks: int = 0
+    """How often somebody asked for them."""
     listed: list[str] = field(factory=lambda: [ID])
     """The agent sessions of the folder."""
     history: list[str] = field(factory=lambda: ["hello"])

@@ -59,7 +59,8 @@ class Stage:
             path = head + each + rest.partition("}")[2]
         kind = str(described.get("requestBody", ""))
         if any(
-            word in kind for word in ("SwitchR", "ResumeR", "Prompt", "Command", "QueueE", "Answer", "Mode")
+            word in kind
+            for word in ("SwitchR", "ResumeR", "Prompt", "Command", "QueueE", "Answer", "Mode", "/ConfigB")
         ):
             body = {"clientRequestId": request_id(), **(body or {})}
         status, headers, data = await self.client.request(method, path, body)
@@ -252,17 +253,35 @@ async def unwritable(stage: Stage) -> AsyncIterator[Names]:
     yield {"config": config, "terminal": terminal, "chat": chat, "record": record}
 
 
-def records(count: int, version: int = 1) -> bytes:
-    """A file of records that are closed."""
-    when = "2026-01-01T00:00:00.000Z"
-    made = [
-        Record(
-            id=f"r{number}", name="old", config_id="c", agent="demo", cwd="/", cmd=["hybridmux-demo", "tui"],
-            side="tui", state="closed", created_at=when, updated_at=when,
-        )
-        for number in range(count)
-    ]  # fmt: skip
+WHEN = "2026-01-01T00:00:00.000Z"
+
+
+def record(name: str, agent: str, *cmd: str) -> Record:
+    """A record that is closed."""
+    return Record(
+        id=name, name="old", config_id="c", agent=agent, cwd="/", cmd=list(cmd),
+        side="tui", state="closed", created_at=WHEN, updated_at=WHEN,
+    )  # fmt: skip
+
+
+def file_of(made: list[Record], version: int = 1) -> bytes:
+    """A file of records."""
     return json.dumps({"version": version, "records": [write(each) for each in made]}).encode()
 
 
+def records(count: int, version: int = 1) -> bytes:
+    """A file of so many records."""
+    return file_of(
+        [record(f"r{number}", "demo", "hybridmux-demo", "tui") for number in range(count)], version
+    )
+
+
 FULL = records(RECORDS)
+STRANGE = file_of(
+    [
+        record("future", "future", "future-agent"),
+        record("plain", "demo", "cat"),
+        record("other", "future", "hybridmux-demo", "tui"),
+    ]
+)
+"""Of an agent that came later, of a command that is no agent's any more, and of both at odds."""

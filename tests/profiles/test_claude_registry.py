@@ -161,28 +161,21 @@ def test_which_process_registers(by_engine, children, pid):
     assert registry.claude_pid(10, by_engine, table) == pid
 
 
-ALIVE = {28671: 309755, 1: 1}
-
-
 @pytest.mark.parametrize(
-    ("name", "changes", "ours", "alive"),
+    ("name", "changes"),
     [
-        ("28671.json", {}, {28671}, ALIVE),
-        ("28671.json", {}, set(), {1: 1}),
-        ("28671.json", {}, set(), {28671: 309756}),
-        ("28671.json", {"sessionId": SESSION.replace("4", "5")}, set(), ALIVE),
-        ("28671.json", {"pidDomain": "linux:x:pid:[1]"}, set(), ALIVE),
-        ("1.json", {}, set(), ALIVE),
+        ("28672.json", {}),
+        ("28671.json", {"sessionId": SESSION.replace("4", "5")}),
+        ("28671.json", {"pidDomain": "linux:x:pid:[1]"}),
     ],
 )
-def test_what_is_no_foreign_writer(name, changes, ours, alive):
-    records = [record(name, **changes)]
-    assert not registry.foreign_writer(records, SESSION, alive=alive, ours=frozenset(ours), domain=DOMAIN)
+def test_what_says_nothing_of_who_has_a_session_open(name, changes):
+    assert registry.claimants([record(name, **changes)], SESSION, domain=DOMAIN) == {}
 
 
-def test_a_living_process_that_is_not_ours_is_a_foreign_writer():
+def test_who_says_that_it_has_a_session_open():
     records = [record(sessionId=SESSION.replace("4", "5")), record(entrypoint="sdk-ts", status="busy")]
-    assert registry.foreign_writer(records, SESSION, alive=ALIVE, ours=frozenset({1}), domain=DOMAIN)
+    assert registry.claimants(records, SESSION, domain=DOMAIN) == {28671: 309755}
 
 
 def test_nothing_private_is_in_a_record_s_text():

@@ -65,17 +65,11 @@ def test_the_locks_that_are_held():
 
 
 @pytest.mark.parametrize(
-    ("inode", "ours", "held"),
-    [
-        (INODE, set(), True),
-        (INODE, {100}, False),
-        ((0xFE, 1, 2377152), set(), False),
-        ((0xFE, 0, 2377153), set(), False),
-    ],
+    ("inode", "held"),
+    [(INODE, {100}), ((0xFE, 1, 2377152), set()), ((0xFE, 0, 2377153), set()), ((8, 1, 78), {-1})],
 )
-def test_who_holds_a_lock(inode, ours, held):
-    locks = codex_locks.parse_locks(TABLE)
-    assert codex_locks.held_by_others(locks, inode, frozenset(ours)) is held
+def test_who_holds_a_lock(inode, held):
+    assert codex_locks.holders(codex_locks.parse_locks(TABLE), inode) == held
 
 
 @given(st.text())
@@ -87,14 +81,13 @@ def test_a_lock_that_this_process_holds_is_seen_and_is_its_own(tmp_path):
     env = {"CODEX_HOME": str(tmp_path)}
     folder = tmp_path / "thread-writer-locks"
     folder.mkdir()
-    assert not codex_locks.locked_elsewhere(OLD, frozenset(), env)
+    assert not codex_locks.lockers(OLD, env)
     with (folder / f"{OLD}.lock").open("w") as file:
         assert codex_locks.held_threads([os.getpid()], env) == [OLD]
-        assert not codex_locks.locked_elsewhere(OLD, frozenset(), env)
+        assert not codex_locks.lockers(OLD, env)
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert codex_locks.locked_elsewhere(OLD, frozenset(), env)
-        assert not codex_locks.locked_elsewhere(OLD, frozenset({os.getpid()}), env)
-        assert not codex_locks.locked_elsewhere(f"../{OLD}", frozenset(), env)
+        assert codex_locks.lockers(OLD, env) == {os.getpid()}
+        assert not codex_locks.lockers(f"../{OLD}", env)
     assert codex_locks.held_threads([os.getpid()], env) == []
 
 

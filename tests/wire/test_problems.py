@@ -6,7 +6,7 @@ import pytest
 
 from hybridmux.conversation.identity import not_eligible
 from hybridmux.errors import BadRequest, Conflict, ServerStopping, StoreUnusable
-from hybridmux.problems import ELIGIBILITY, PROBLEMS, UNBUILT, WrongProblem
+from hybridmux.problems import ELIGIBILITY, PROBLEMS, WORDS, WrongProblem, said
 from hybridmux.wire.chat import EligibilityReason
 from hybridmux.wire.convert import read
 from hybridmux.wire.problems import BODIES, FIELDS, markdown
@@ -32,7 +32,15 @@ def test_every_row_says_one_thing_and_each_field_has_a_type():
     assert len({(row.status, row.reason, row.fields) for row in PROBLEMS}) == len(PROBLEMS)
     assert len({row.name for row in PROBLEMS}) == len(PROBLEMS)
     assert {name for row in PROBLEMS for name in row.fields} == FIELDS.keys()
-    assert UNBUILT.keys() < ELIGIBILITY.keys() < set(EligibilityReason.__args__)
+    assert ELIGIBILITY.keys() < WORDS.keys() == set(EligibilityReason.__args__)
+
+
+@pytest.mark.parametrize("reason", WORDS)
+def test_each_reason_is_a_sentence_that_no_other_has(reason):
+    text = said(reason, title="X", command="get x")
+    assert len(text.split()) >= 3
+    assert "{" not in text
+    assert list(WORDS.values()).count(WORDS[reason]) == 1
 
 
 @pytest.mark.parametrize(

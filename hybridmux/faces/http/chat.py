@@ -90,14 +90,14 @@ def _queue_routes(routes: Blueprint, context: Context) -> None:
     @routes.patch("/queue/<item_id>")
     async def edit(session_id: str, item_id: str) -> Response:
         async def work(session: HybridSession, body: QueueEdit) -> Answer:
-            await session.turns.edit(item_id, body.text, up=body.move == "up")
+            await session.turns.waiting.edit(item_id, body.text, up=body.move == "up")
             return NOTHING
 
         return await _on_chat(context, session_id, QueueEdit, work)
 
     @routes.delete("/queue/<item_id>")
     async def remove(session_id: str, item_id: str) -> Response:
-        return await _simple(context, session_id, lambda s: s.turns.remove(item_id))
+        return await _simple(context, session_id, lambda s: s.turns.waiting.remove(item_id))
 
     @routes.post("/queue/<item_id>/send-now")
     async def send_now(session_id: str, item_id: str) -> Response:
@@ -109,7 +109,7 @@ def _queue_routes(routes: Blueprint, context: Context) -> None:
 
     @routes.post("/queue/clear")
     async def clear(session_id: str) -> Response:
-        return await _simple(context, session_id, lambda s: s.turns.clear())
+        return await _simple(context, session_id, lambda s: s.turns.waiting.clear())
 
 
 def _setting_routes(routes: Blueprint, context: Context) -> None:

@@ -106,18 +106,20 @@ ROUTES: dict[str, Described] = {
         "occupied_external", agent=True, store=True, runs=True,
     ),
     "chat.prompt": _command(
-        "Sends a message, or queues it.", chat.PromptBody, "steering_unavailable limit",
+        "Sends a message, or queues it.", chat.PromptBody,
+        "steering_unavailable limit occupied_external",
         status=200, gives=chat.PromptAnswer, store=True,
     ),
     "chat.cancel": _command("Stops the turn."),
     "chat.answer": _command("Answers a permission request or a form.", chat.RequestAnswer, "answered"),
     "chat.edit": _command("New text for a queued message, or one place up.", chat.QueueEdit, "sent"),
     "chat.remove": _command("Takes a message out of the queue.", conflicts="sent"),
-    "chat.send_now": _command("Cancels the turn and sends this message.", conflicts="sent"),
-    "chat.unpause": _command("Goes on with a paused queue."),
+    "chat.send_now": _command("Cancels the turn and sends this message.", conflicts="sent occupied_external"),
+    "chat.unpause": _command("Goes on with a paused queue.", conflicts="occupied_external"),
     "chat.clear": _command("Empties the queue."),
     "chat.config": _command(
-        "Sets an option of the agent.", chat.ConfigBody, "plain connector_missing", agent=True
+        "Sets an option of the agent.", chat.ConfigBody, "plain connector_missing occupied_external",
+        agent=True,
     ),
     "chat.permission_mode": Described(
         does="Who answers permission requests.", takes=chat.PermissionModeBody, status=204,

@@ -10,6 +10,7 @@ import { lossOf } from "../src/home/RecordRow";
 import { ApiError } from "../src/net/api";
 import { refusalOf } from "../src/session/moves";
 import { parseRoute } from "../src/state/route";
+import { t } from "../src/strings";
 import { ago, count, duration, shortPath } from "../src/ui/format";
 import { record } from "./samples";
 
@@ -133,7 +134,8 @@ describe("refusals", () => {
   });
   it("tell the rest", () => {
     expect(of(502, {})).toEqual({ ask: "nothing", title: "Title", cause: "cause." });
-    expect(of(409, { reason: "not_eligible", eligibility: "occupied" })).toMatchObject({ cause: expect.stringContaining("another session") });
+    expect(of(409, { reason: "not_eligible", eligibility: "occupied" })).toMatchObject({ cause: t.reason.occupied });
+    expect(of(409, { reason: "not_eligible", eligibility: "brand_new" })).toMatchObject({ cause: "cause." });
     expect(of(0, { error: "" })).toMatchObject({ cause: expect.stringContaining("not known") });
   });
 });

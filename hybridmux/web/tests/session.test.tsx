@@ -45,10 +45,15 @@ describe("the side control", () => {
     expect(onSwitch).toHaveBeenCalledWith("acp");
   });
 
-  it("shows a reason that it has no sentence for as words", async () => {
-    set({ eligibility: { available: false, reason: "brand_new_reason" as "switching" } });
+  const unheard = "brand_new_reason" as "switching";
+  it.each([
+    [{ reason: "occupied_external", text: "the server's words" } as const, "Another program holds this conversation open."],
+    [{ reason: unheard, text: "the server's words" }, "the server's words"],
+    [{ reason: unheard }, "brand new reason"],
+  ])("says %o in its own words, else in the server's, else as it is", async (eligibility, shown) => {
+    set({ eligibility: { available: false, ...eligibility } });
     await userEvent.click(chat());
-    expect(screen.getByText("brand new reason")).toBeTruthy();
+    expect(screen.getByText(shown)).toBeTruthy();
   });
 });
 

@@ -1,6 +1,6 @@
 import { LoaderCircle, MessageSquareText, SquareTerminal } from "lucide-react";
 import { useState } from "react";
-import { sentence, t } from "../strings";
+import { humanise, sentence, t } from "../strings";
 import { Install } from "../ui/Install";
 import type { Eligibility, HybridInfo, Place } from "../wire/types";
 
@@ -73,4 +73,5 @@ export function SideControl({ hybrid, eligibility, from, onSwitch, onChoose }: P
   );
 }
 
-const why = ({ reason }: Eligibility): string => (reason ? sentence(t.reason, reason) : t.reason.not_eligible!);
+/** The page's own sentence, else the server's. */
+const why = ({ reason, text }: Eligibility): string => (reason ? (t.reason[reason] ?? text ?? humanise(reason)) : t.reason.not_eligible!);

@@ -18,8 +18,8 @@ export function refusalOf(error: unknown, title: string): Refusal {
     return { ask: "candidates", gone: reason === "session_missing", candidates: body.candidates ?? [] };
   if (reason === "connector_missing" && body.connector) return { ask: "connector", connector: body.connector };
   if (reason === "config_missing") return { ask: "config" };
-  const detail = body.eligibility ? (t.reason[body.eligibility] ?? body.eligibility) : "";
-  return { ask: "nothing", title, cause: [cause(error), detail].filter(Boolean).map(stopped).join(" ") };
+  const own = body.eligibility && t.reason[body.eligibility];
+  return { ask: "nothing", title, cause: stopped(own || cause(error)) };
 }
 
 /** The sentence with its full stop: another one may follow. */

@@ -1,0 +1,361 @@
+"""Programs that are none of ours on a session's conversation, over scripted sides on the mock clock."""
+
+from functools import partial
+
+import pytest
+import trio
+from attrs import define, field
+from trio.testing import wait_all_tasks_blocked
+
+from hybridmux.budgets import Budgets
+from hybridmux.conversation import switch, view
+from hybridmux.conversation.phases import Step
+from hybridmux.errors import Conflict
+from hybridmux.problems import said
+from hybridmux.wire.sessions import SwitchRequest
+
+from .play import WATCHED, Play, play
+from .world import ID, World
+
+BEAT = Budgets().evidence_beat
+GONE = {"available": True}
+THERE = {"available": False, "reason": "occupied_external", "text": said("occupied_external")}
+watched = partial(play, profile=WATCHED)
+
+
+@define
+class Cued(World):
+    """Somebody opens the conversation when a certain thing happens."""
+
+    cue: str = field(default="", kw_only=True)
+
+    def note(self, what: str) -> None:
+        if what == self.cue:
+            self.elsewhere.add(ID)
+        World.note(self, what)
+
+
+def eligibility(p: Play) -> dict:
+    """As in the chat state."""
+    return view.chat_state(p.session)["eligibility"]
+
+
+def waiting(p: Play) -> list[str]:
+    """The queue."""
+    return [item.text for item in p.session.turns.queue.items]
+
+
+def notices(p: Play) -> list[str]:
+    return [event["code"] for event in p.events("notice")]
+
+
+async def refused(act) -> Conflict:
+    """Does what is refused with `occupied_external`."""
+    with pytest.raises(Conflict) as caught:
+        await act
+    assert caught.value.body() == {"error": said("occupied_external"), "reason": "occupied_external"}
+    return caught.value
+
+
+# --- seen ---
+
+
+@pytest.mark.parametrize("place", ["tui", "acp"])
+async def test_who_comes_and_goes_is_seen_within_a_beat_and_told_once(autojump_clock, place):
+    world = World()
+    async with watched(world, place) as p:
+        for elsewhere, expected in [({ID}, THERE), (set(), GONE)] * 2:
+            await trio.sleep(BEAT / 2)
+            version = p.session.version
+            world.elsewhere = elsewhere
+            await trio.sleep(BEAT)
+            assert eligibility(p) == expected
+            assert p.session.version == version + 1
+            await trio.sleep(10 * BEAT)
+            assert p.session.version == version + 1
+
+
+async def test_nothing_is_looked_at_to_show_a_state(autojump_clock):
+    async with watched(World()) as p:
+        for _ in range(10):
+            view.chat_state(p.session)
+        assert p.world.looks == 0
+
+
+async def test_an_agent_without_such_evidence_is_never_asked(autojump_clock):
+    async with play(World(), "acp") as p:
+        await p.turn_in_chat("hello")
+        await trio.sleep(100 * BEAT)
+        assert p.world.prompts == ["hello"]
+        assert p.world.looks == 0
+
+
+async def test_a_chat_whose_connector_has_died_is_still_looked_at(autojump_clock):
+    async with watched(World(), "acp") as p:
+        p.sides.chat.leave()
+        await wait_all_tasks_blocked()
+        p.world.elsewhere = {ID}
+        await trio.sleep(2 * BEAT)
+        assert eligibility(p) == THERE
+
+
+async def test_what_the_terminal_has_moved_on_to_is_what_counts(autojump_clock):
+    async with watched(World(elsewhere={ID})) as p:
+        await trio.sleep(2 * BEAT)
+        assert eligibility(p) == THERE
+        p.sides.tui.session_id = "demo_2"
+        assert eligibility(p) == GONE
+        p.world.elsewhere = {"demo_2"}
+        await trio.sleep(2 * BEAT)
+        assert eligibility(p) == THERE
+
+
+async def test_a_look_that_an_operation_has_overtaken_does_not_count(autojump_clock):
+    world = World()
+    async with watched(world, "acp") as p, trio.open_nursery() as nursery:
+        world.delay = lambda: BEAT
+        await trio.sleep(1.5 * BEAT)  # a look is under way
+        world.delay = lambda: 0.0
+        world.tui_starts = ["hang"]
+        nursery.start_soon(p.to_terminal)
+        await wait_all_tasks_blocked()
+        world.elsewhere = {ID}
+        version = p.session.version
+        await trio.sleep(5 * BEAT)
+        assert p.session.version == version
+        assert p.session.position.step is Step.STARTING
+        nursery.cancel_scope.cancel()
+
+
+# --- turns ---
+
+
+@pytest.mark.parametrize("connector", ["there", "gone"])
+async def test_a_message_is_refused_and_nothing_of_it_is_left(autojump_clock, connector):
+    async with watched(World(elsewhere={ID}), "acp") as p:
+        if connector == "gone":
+            p.sides.chat.leave()
+            await wait_all_tasks_blocked()
+        end = p.session.log.journal.end
+        p.world.happened.clear()
+        await refused(p.session.turns.prompt("hello"))
+        assert eligibility(p) == THERE  # at once
+        assert (p.session.turns.turn, waiting(p), p.world.happened) == (None, [], [])
+        assert p.session.log.journal.end == end
+        p.world.elsewhere.clear()
+        await p.turn_in_chat("hello")
+        assert p.world.prompts == ["hello"]
+        assert eligibility(p) == GONE
+
+
+async def test_a_running_turn_is_not_harmed_and_the_queue_waits_behind_it(autojump_clock):
+    finish = trio.Event()
+    world = World(prompt=finish.wait)
+    async with watched(world, "acp") as p:
+        for text in ("one", "two", "three"):
+            await p.session.turns.prompt(text)
+        world.elsewhere = {ID}
+        await trio.sleep(5 * BEAT)
+        assert p.session.turns.running
+        assert await p.session.turns.prompt("four") is not None
+        finish.set()
+        await wait_all_tasks_blocked()
+        (end,) = p.events("turn.end")
+        assert end["stopReason"] == "end_turn"
+        assert p.session.turns.queue.paused
+        assert notices(p) == ["occupied_external"]
+        await refused(p.session.turns.unpause())
+        assert (waiting(p), p.session.turns.queue.paused) == (["two", "three", "four"], True)
+        assert world.happened == ["prompt one"]
+        world.elsewhere = set()
+        await p.session.turns.unpause()
+        await wait_all_tasks_blocked()
+        assert world.prompts == ["one", "two", "three", "four"]
+
+
+async def test_who_comes_between_two_queued_messages_stops_the_second(autojump_clock):
+    finish = trio.Event()
+    world = Cued(prompt=finish.wait, cue="prompt two")
+    async with watched(world, "acp") as p:
+        for text in ("one", "two", "three"):
+            await p.session.turns.prompt(text)
+        finish.set()
+        await wait_all_tasks_blocked()
+        assert world.prompts == ["one", "two"]
+        assert [end["stopReason"] for end in p.events("turn.end")] == ["end_turn"] * 2
+        assert (waiting(p), p.session.turns.queue.paused) == (["three"], True)
+
+
+async def test_a_turn_is_not_cancelled_for_a_message_that_cannot_go(autojump_clock):
+    world = World(prompt="open")
+    async with watched(world, "acp") as p:
+        for text in ("one", "two", "three"):
+            await p.session.turns.prompt(text)
+        world.elsewhere = {ID}
+        await refused(p.session.turns.send_now(p.session.turns.queue.items[1].id))
+        assert waiting(p) == ["two", "three"]
+        assert world.happened == ["prompt one"]
+        assert p.session.turns.running
+
+
+async def test_who_comes_while_a_turn_is_cancelled_keeps_the_message_waiting(autojump_clock):
+    world = Cued(prompt="open", cue="cancel")
+    async with watched(world, "acp") as p:
+        for text in ("one", "two", "three"):
+            await p.session.turns.prompt(text)
+        await refused(p.session.turns.send_now(p.session.turns.queue.items[1].id))
+        assert (waiting(p), p.session.turns.queue.paused) == (["three", "two"], True)
+        assert world.prompts == ["one"]
+
+
+@pytest.mark.parametrize("can_resume", [True, False])
+async def test_who_comes_while_the_connector_starts_sends_the_message_back_to_the_queue(
+    autojump_clock, can_resume
+):
+    world = World(can_resume=can_resume)
+    async with watched(world, "acp") as p:
+        p.sides.chat.leave()
+        await wait_all_tasks_blocked()
+
+        async def come() -> None:
+            world.elsewhere.add(ID)
+
+        world.initialize = come
+        item = await p.session.turns.prompt("hello")
+        assert item in p.session.turns.queue.items
+        await wait_all_tasks_blocked()
+        assert (waiting(p), p.session.turns.queue.paused) == (["hello"], True)
+        assert world.prompts == []
+        (end,) = p.events("turn.end")
+        assert (end["stopReason"], end["error"]) == ("error", said("occupied_external"))
+        world.elsewhere.clear()
+        await p.session.turns.unpause()
+        await wait_all_tasks_blocked()
+        assert world.prompts == ["hello"]
+
+
+async def test_a_connector_is_not_started_again_beside_another_program(autojump_clock):
+    async with watched(World(options={"effort": "low"}), "acp") as p:
+        p.sides.chat.leave()
+        await wait_all_tasks_blocked()
+        p.world.happened.clear()
+        p.world.elsewhere = {ID}
+        await refused(p.session.set_option("effort", "high"))
+        assert p.world.happened == []
+
+
+# --- switches ---
+
+
+async def test_who_comes_before_the_terminal_starts_sends_the_switch_back(autojump_clock):
+    world = Cued(cue="stop chat")
+    async with watched(world, "acp") as p:
+        await p.turn_in_chat("hello")
+        await refused(p.to_terminal())
+        assert p.session.position.step is Step.ACP
+        assert "tui" not in " ".join(world.happened)
+        assert world.writers == {"chat"}
+        assert p.record.side == "acp"
+        assert eligibility(p) == THERE
+        await refused(p.session.turns.prompt("more"))
+        assert world.prompts == ["hello"]
+
+
+async def test_who_comes_before_the_chat_is_loaded_keeps_it_silent(autojump_clock):
+    world = Cued(cue="quit")
+    async with watched(world) as p:
+        await p.to_chat()
+        await refused(p.session.turns.prompt("hello"))
+        await trio.sleep(2 * BEAT)
+        assert eligibility(p) == THERE
+        assert world.prompts == []
+        await refused(p.to_terminal())
+        assert p.session.position.step is Step.ACP
+        world.elsewhere.clear()
+        await p.to_terminal()
+        assert p.session.position.step is Step.TUI
+
+
+async def test_messages_that_came_during_a_failed_switch_wait(autojump_clock):
+    world = Cued(cue="stop chat")
+    async with watched(world, "acp") as p, trio.open_nursery() as nursery:
+        world.delay = lambda: 1.0
+
+        async def switching() -> None:
+            await refused(p.to_terminal())
+
+        nursery.start_soon(switching)
+        await trio.sleep(0.5)
+        for text in ("one", "two"):
+            assert await p.session.turns.prompt(text) is not None
+        await trio.sleep(10)
+        assert (waiting(p), p.session.turns.queue.paused) == (["one", "two"], True)
+        assert world.prompts == []
+        assert notices(p)[-1] == "occupied_external"
+
+
+# --- other words ---
+
+
+@pytest.mark.parametrize("chosen", [None, "demo_2"])
+async def test_a_terminal_with_several_agents_in_it_does_not_move(autojump_clock, chosen):
+    async with play(World(not_root=True, listed=[ID, "demo_2"])) as p:
+        assert eligibility(p) == {"available": False, "reason": "not_root", "text": said("not_root")}
+        with pytest.raises(Conflict) as caught:
+            await p.to_chat(chosen)
+        assert caught.value.extra == {"eligibility": "not_root"}
+        assert "quit" not in p.world.happened
+        assert p.session.position.step is Step.TUI
+
+
+async def ask(p: Play, to: str):
+    return await switch.perform(p.session, SwitchRequest(client_request_id="request-1", to=to))
+
+
+@pytest.mark.parametrize(("place", "to"), [("tui", "acp"), ("acp", "tui")])
+async def test_who_asks_while_a_check_runs_is_told_so(autojump_clock, place, to):
+    release = trio.Event()
+
+    async def obstacles(plan, side) -> list[str]:
+        await release.wait()
+        return []
+
+    async with play(World(), place) as p, trio.open_nursery() as nursery:
+        p.sides.obstacles = obstacles
+        nursery.start_soon(ask, p, to)
+        await wait_all_tasks_blocked()
+        assert eligibility(p) == {"available": False, "reason": "checking", "text": said("checking")}
+        for other in ("tui", "acp"):
+            with pytest.raises(Conflict) as caught:
+                await ask(p, other)
+            assert (caught.value.reason, caught.value.extra) == ("not_eligible", {"eligibility": "checking"})
+            assert str(caught.value) == said("checking")
+        release.set()
+        await wait_all_tasks_blocked()
+        assert p.session.position.side == to
+        assert eligibility(p) == GONE
+
+
+async def test_a_check_that_fails_is_over(autojump_clock):
+    async with play(World(listed=[])) as p:
+        with pytest.raises(Conflict):
+            await p.to_chat()
+        assert eligibility(p) == GONE
+
+
+async def test_an_operation_with_a_phase_is_switching(autojump_clock):
+    async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
+        nursery.start_soon(ask, p, "acp")
+        await wait_all_tasks_blocked()
+        assert eligibility(p) == {"available": False, "reason": "switching", "text": said("switching")}
+        with pytest.raises(Conflict) as caught:
+            await ask(p, "acp")
+        assert caught.value.reason == "switching"
+        await trio.sleep(Budgets().interrupting + 1)
+        p.session.choice.answer("cancel")
+
+
+async def test_an_option_of_a_living_connector_is_set_all_the_same(autojump_clock):
+    async with watched(World(options={"effort": "low"}, elsewhere={ID}), "acp") as p:
+        await p.session.set_option("effort", "high")
+        assert "set effort=high" in p.world.happened
