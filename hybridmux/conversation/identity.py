@@ -36,12 +36,18 @@ def candidates(sessions: list[Summary]) -> list[dict[str, object]]:
     ]
 
 
-async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Summary:
-    """The agent session of the terminal; raises `Conflict` when it cannot be told or is not to be had."""
+async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Summary | None:
+    """The agent session of the terminal; None: the end of the turn that runs will store it.
+
+    Raises `Conflict` when it cannot be told or is not to be had.
+    """
     tui = s.sides.tui.value if s.sides.tui else None
     assert tui is not None
     if chosen:
         _check_choice(tui, chosen)
+    elif _is_to_come(s, tui.state()):
+        await connector.sessions()  # that it answers is all that can be known now
+        return None
     named_id = chosen or _stated(s, tui)
     listed = await connector.sessions(named_id)
     session_id = named_id or _among(s, tui, listed)
@@ -49,7 +55,8 @@ async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Sum
     found = named(listed, session_id)
     if found is None:
         # An agent may give its terminal an id long before there is anything to open under it.
-        raise not_eligible("not_listed" if s.plan.profile.reopens_unprompted else "no_session_id")
+        listable = chosen or s.plan.profile.reopens_unprompted
+        raise not_eligible("not_listed" if listable else "no_session_id")
     return found
 
 
@@ -72,6 +79,12 @@ def check_free(s: HybridSession, session_id: str) -> None:
 def named(listed: list[Summary], session_id: str) -> Summary | None:
     """The one with that id."""
     return next((each for each in listed if each.session_id == session_id), None)
+
+
+def _is_to_come(s: HybridSession, state: TuiState) -> bool:
+    """A first turn runs, and this agent stores a conversation when that has ended or was interrupted."""
+    late = s.plan.profile.stores_first_turn == "ended"
+    return late and state.stored is False and state.turn in ("running", "asking")
 
 
 def _stated(s: HybridSession, tui: TuiSide) -> str | None:
@@ -109,7 +122,7 @@ def stated_obstacle(s: HybridSession) -> EligibilityReason | None:
     tui = s.sides.tui
     if s.position.step is Step.TUI and tui is not None:
         state = tui.value.glance()
-        if reason := _unfit(s, state):
+        if (reason := _unfit(s, state)) and not _is_to_come(s, state):
             return reason
         session_id = state.session_id
     else:
