@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -27,17 +26,9 @@ WORDS = (
 
 
 @pytest.fixture
-def claude(tmp_path, monkeypatch):
+def claude(tmp_path):
     """A machine on which Claude Code and its connector are installed; its environment."""
-    (tmp_path / "bin").mkdir()
-    config = tmp_path / fake_claude.FOLDER
-    (config / "sessions").mkdir(parents=True)
-    script = shlex.join([sys.executable, fake_claude.__file__])
-    for name, side in (("claude", "tui"), ("claude-agent-acp", "acp")):
-        file = tmp_path / "bin" / name
-        file.write_text(f'#!/bin/sh\nexec {script} {side} "$@"\n')
-        file.chmod(0o755)
-    return {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "CLAUDE_CONFIG_DIR": str(config)}
+    return fake_claude.install(tmp_path)
 
 
 @asynccontextmanager

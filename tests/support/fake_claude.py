@@ -10,6 +10,7 @@ until Esc, `torn` breaks its record, `mended` writes it anew, anything else is e
 import json
 import os
 import re
+import shlex
 import sys
 import termios
 import time
@@ -86,6 +87,21 @@ def keep(session: str, text: str) -> None:
     store.mkdir(parents=True, exist_ok=True)
     with (store / f"{session}.jsonl").open("a") as file:
         file.write(json.dumps(["user", text]) + "\n" + json.dumps(["agent", f"echo: {text}"]) + "\n")
+
+
+def install(folder: Path) -> dict[str, str]:
+    """Makes `claude` and `claude-agent-acp` below a folder: the environment in which they are found."""
+    (folder / "bin").mkdir()
+    (folder / FOLDER / "sessions").mkdir(parents=True)
+    script = shlex.join([sys.executable, __file__])
+    for name, side in (("claude", "tui"), ("claude-agent-acp", "acp")):
+        file = folder / "bin" / name
+        file.write_text(f'#!/bin/sh\nexec {script} {side} "$@"\n')
+        file.chmod(0o755)
+    return {
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "CLAUDE_CONFIG_DIR": str(folder / FOLDER),
+    }
 
 
 # --- the terminal ---
