@@ -84,11 +84,11 @@ async def test_a_chat_without_a_prompt_goes_to_the_terminal(tmp_path):
         was = (await hybrid(client, sid))["agentSessionId"]
         assert was
         assert (await client.switch(sid, "tui"))["side"] == "tui"
+        async with client.chat(sid) as chat:
+            change = chat.state["idChange"]
         await say_in_terminal(client, sid, "first words")
         assert (await client.switch(sid, "acp"))["side"] == "acp"
-        async with client.chat(sid) as chat:
-            assert turns(chat) == said("first words")
-            change = chat.state["idChange"]
+        assert await heard(client, sid) == said("first words")
         now = (await hybrid(client, sid))["agentSessionId"]
         history = (await record_of(client, sid))["agentSessionHistory"]
         if PROFILE.reopens_unprompted:
