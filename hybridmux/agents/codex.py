@@ -53,8 +53,6 @@ RULES = (
     rule("composer", "foot", r"^\s*\u203a", "unknown"),
 )
 
-# A signal ends it without a word: leave the alternate screen, paste marks, mouse, focus and keyboard modes.
-_RESTORE = b"\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[?25h"
 _EDIT = re.compile(r"esc again to edit")
 _EDIT_IN_TURN = re.compile(r"esc to interrupt(?s:.*)esc again to edit")
 
@@ -111,7 +109,6 @@ PROFILE = Profile(
     # One only: the next would meet a terminal that is restored already, and end it by a signal.
     quit=(Press(b"\x03"),),
     quit_command=(Press(b"/quit", pause=0.2), Press(b"\r")),
-    after_kill=_RESTORE,
     farewell=last_id(r"(?:codex resume|Session ID:) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"),
     identity="list",
     evidence="locks",

@@ -125,8 +125,6 @@ class Profile:
     """Ends an idle TUI cleanly."""
     quit_command: tuple[Press, ...] = ()
     """Typed when the keys did not help; two writes, or it is taken for a paste."""
-    after_kill: bytes = b""
-    """What the terminal's viewers need when a signal ended it: it leaves the terminal as it was."""
     farewell: Callable[[str], str | None]
     """The agent session id that the TUI's last lines name."""
     identity: Literal["report", "list"]

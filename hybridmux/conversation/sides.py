@@ -20,9 +20,6 @@ from hybridmux.wire.chat import PromptCapabilities
 from hybridmux.wire.convert import Json
 from hybridmux.wire.types import Outdated, Place
 
-GLANCE_AGE = 1.0
-"""Seconds that what a `glance` tells of the agent's files may be behind."""
-
 
 class SideFailed(AgentFailed):
     """The agent's program or a call to it failed; the message carries the cause."""

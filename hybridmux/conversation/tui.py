@@ -14,7 +14,7 @@ from hybridmux.agents.profile import Look, Press, TuiState
 from hybridmux.agents.temp import temp_folder
 from hybridmux.agents.testimony import Subject, Testimony, testimony
 from hybridmux.budgets import KIB, Budgets
-from hybridmux.conversation.sides import GLANCE_AGE, OccupiedElsewhere, Plan, SideFailed
+from hybridmux.conversation.sides import OccupiedElsewhere, Plan, SideFailed
 from hybridmux.errors import HybridmuxError
 from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
@@ -26,6 +26,8 @@ _ESCAPES = re.compile(
 _TAIL = 16 * KIB
 _REST = 0.3
 """Seconds without input before a state counts as the answer to it."""
+GLANCE_AGE = 1.0
+"""Seconds that what a `glance` tells of the agent's files may be behind."""
 _WATCH_AGE, _WATCH_BEAT = 0.1, 0.25
 """Seconds that what the agent's files said is good for while a state is waited for, and between two looks at
 them without output."""

@@ -15,7 +15,6 @@ from tests.agents.use import (
     ask_in_terminal,
     heard,
     hybrid,
-    long,
     record_of,
     said,
     say_in_chat,
@@ -23,6 +22,7 @@ from tests.agents.use import (
     server_of,
     session_of,
     start,
+    submit,
 )
 from tests.support.client import Client, TerminalView, Unexpected, request_id
 from tests.support.leaks import processes
@@ -32,13 +32,12 @@ async def begin_anew(term: TerminalView, command: str) -> None:
     """A conversation after that of the first words."""
     await term.until_text("echo: first words", PATIENCE)
     await term.until_text(AGENT.ready, PATIENCE)
-    await term.submit(command)
+    await submit(term, command)
     await term.until_no_text("echo: first words", PATIENCE)
     await term.until_quiet()  # it may show its input before it takes Enter
     await ask_in_terminal(term, "new words")
 
 
-@long
 @pytest.mark.parametrize("command", AGENT.begin_anew)
 async def test_a_new_conversation_begun_in_the_terminal_is_the_one_that_moves(tmp_path, command):
     async with session_of(tmp_path) as (client, sid):
@@ -54,7 +53,6 @@ async def test_a_new_conversation_begun_in_the_terminal_is_the_one_that_moves(tm
         assert (await record_of(client, sid))["agentSessionHistory"] == [was]
 
 
-@long
 @pytest.mark.skipif(AGENT.pick_older is None, reason="no list to choose from that takes few keys")
 async def test_an_older_conversation_opened_in_the_terminal_is_the_one_that_moves(tmp_path):
     async with session_of(tmp_path) as (client, sid):
@@ -70,7 +68,7 @@ async def test_an_older_conversation_opened_in_the_terminal_is_the_one_that_move
         async with client.terminal(sid) as term:
             await term.until_text("echo: new words", PATIENCE)
             await term.until_text(AGENT.ready, PATIENCE)
-            await term.submit("/resume")
+            await submit(term, "/resume")
             await term.until_text("first words", PATIENCE)
             await term.until_quiet()
             await term.send(AGENT.pick_older)
@@ -109,7 +107,6 @@ async def to_chat_by_title(client: Client, sid: str, words: str) -> bool:
     return True
 
 
-@long
 async def test_two_sessions_in_one_folder_keep_apart(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client
@@ -151,7 +148,6 @@ async def talk_elsewhere(text: str) -> str:
     return session_id
 
 
-@long
 async def test_without_evidence_the_only_candidate_is_taken(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
@@ -169,7 +165,6 @@ async def test_without_evidence_the_only_candidate_is_taken(tmp_path):
         assert await heard(client, sid) == said("first words")
 
 
-@long
 async def test_without_evidence_one_of_several_is_chosen(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
@@ -189,7 +184,6 @@ async def test_without_evidence_one_of_several_is_chosen(tmp_path):
         assert (await hybrid(client, sid))["agentSessionId"] == ours
 
 
-@long
 @pytest.mark.skipif(PROFILE.evidence is not None, reason="states which conversation its terminal has open")
 async def test_a_conversation_of_others_that_changed_meanwhile_is_not_moved_on_to(tmp_path):
     async with session_of(tmp_path) as (client, sid):

@@ -3,7 +3,7 @@
 import re
 from contextlib import suppress
 
-from tests.agents.use import AGENT, PATIENCE, long, runs, session_of, turns, until_processes
+from tests.agents.use import AGENT, PATIENCE, runs, session_of, submit, turns, until_processes
 from tests.support.client import TerminalView
 
 RESTING = "run: touch began; python -c 'import time; time.sleep(3617)'"
@@ -23,7 +23,7 @@ async def test_a_running_terminal_turn_is_interrupted_and_its_words_are_kept(tmp
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
             await term.until_text(AGENT.ready, PATIENCE)
-            await term.submit("slow 40")
+            await submit(term, "slow 40")
             await term.until_text("tick 3", PATIENCE)
             async with client.chat(sid) as chat:
                 assert chat.state["eligibility"] == {"available": True}
@@ -44,12 +44,11 @@ def assert_interrupted(conversation: list[tuple[str, str]]) -> None:
     assert rest == [*AGENT.interrupted]
 
 
-@long
 async def test_an_open_approval_in_the_terminal_is_rejected_by_the_switch(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
             await term.until_text(AGENT.ready, PATIENCE)
-            await term.submit("run: touch never")
+            await submit(term, "run: touch never")
             await term.until_text(AGENT.asking, PATIENCE)
             assert (await client.switch(sid, "acp"))["side"] == "acp"
         async with client.chat(sid) as chat:
@@ -58,12 +57,11 @@ async def test_an_open_approval_in_the_terminal_is_rejected_by_the_switch(tmp_pa
             assert ends == (["failed"] if AGENT.replays_refused else [])
 
 
-@long
 async def test_a_running_shell_command_of_the_terminal_ends_with_the_switch(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
             await term.until_text(AGENT.ready, PATIENCE)
-            await term.submit(RESTING)
+            await submit(term, RESTING)
             await allow(term)
             await until_processes(lambda: runs("sleep(3617)"))
             assert (await client.switch(sid, "acp"))["side"] == "acp"
@@ -76,7 +74,7 @@ async def test_the_chat_asks_cancels_and_carries_on(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
             await term.until_text(AGENT.ready, PATIENCE)
-            await term.submit("hello")
+            await submit(term, "hello")
             await term.until_text("echo: hello", PATIENCE)
             await client.switch(sid, "acp")
         base = f"/api/sessions/{sid}/chat"

@@ -12,11 +12,11 @@ from hybridmux.agents.launch import Launch
 from hybridmux.budgets import Budgets
 from hybridmux.conversation import tui as room
 from hybridmux.conversation.bell import Bell
-from hybridmux.conversation.sides import GLANCE_AGE, Plan
-from hybridmux.conversation.tui import Tui
+from hybridmux.conversation.sides import Plan
+from hybridmux.conversation.tui import GLANCE_AGE, Tui
 from hybridmux.terminal.terminal import Terminal
 
-from .play import play
+from .play import WATCHED, play
 from .world import World
 
 
@@ -87,10 +87,10 @@ async def test_a_waiting_look_at_every_change_reads_ten_times_a_second(autojump_
     assert 15 <= len(looks) <= 20
 
 
-async def test_what_files_say_after_the_last_output_is_seen_too(autojump_clock):
-    async with play(World(), profile=PROFILE) as p:
+async def test_a_beat_sees_what_the_files_say_after_the_last_output(autojump_clock):
+    async with play(World(), profile=WATCHED) as p:
         p.sides.tui.set("idle")
         await trio.testing.wait_all_tasks_blocked()
         p.sides.tui.session_id = "demo_9"  # nothing is painted for it
-        await trio.sleep(GLANCE_AGE + Budgets().evidence_beat)
+        await trio.sleep(2 * Budgets().evidence_beat)
         assert p.record.agent_session_id == "demo_9"

@@ -59,9 +59,9 @@ def subject(tmp_path, *, by_engine: bool, pid: int = 10) -> Subject:
     ],
 )
 def test_which_program_is_the_terminal_s_own(tmp_path, monkeypatch, by_engine, children, not_root):
-    found = [process(10, 1, "node"), *(process(*each) for each in children)]
-    monkeypatch.setattr(table, "entry", lambda pid: next((one for one in found if one.pid == pid), None))
-    monkeypatch.setattr(table, "children", lambda pid: [one.pid for one in found if one.ppid == pid])
+    found = {each[0]: process(*each) for each in [(10, 1, "node"), *children]}
+    monkeypatch.setattr(table, "entry", found.get)
+    monkeypatch.setattr(table, "children", lambda pid: [one.pid for one in found.values() if one.ppid == pid])
     stated = files.testimony(claudecode.PROFILE, subject(tmp_path, by_engine=by_engine))
     assert (stated.not_root, stated.session_id) == (not_root, None)
 
