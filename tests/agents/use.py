@@ -128,7 +128,8 @@ async def say_in_chat(client: Client, sid: str, text: str) -> None:
     async with client.chat(sid) as chat:
         before = len(chat.of("turn.end"))
         await client.prompt(sid, text)
-        assert (await chat.until_turns_ended(before + 1, PATIENCE))["stopReason"] == "end_turn"
+        end = await chat.until_turns_ended(before + 1, PATIENCE)
+        assert end["stopReason"] == "end_turn", end
 
 
 async def heard(client: Client, sid: str) -> list[tuple[str, str]]:
