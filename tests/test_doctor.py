@@ -122,6 +122,140 @@ async def test_a_version_that_was_not_told_in_time_is_read_from_the_package(prog
     assert found.programs[0].version == "1.18.40"
 
 
+# --- saved launch configs ---
+
+
+def config(name, *cmd, **more):
+    """One as it is stored."""
+    return {"id": f"id-{name}", "name": name, "cmd": list(cmd), "hybrid": True, **more}
+
+
+@pytest.fixture
+def saved(doctor, tmp_path):
+    """What is said of these configs as JSON, by name, and as text; the exit code must be the same."""
+
+    def run(*configs, code=0):
+        (tmp_path / "data").mkdir(mode=0o700, exist_ok=True)
+        file = tmp_path / "data" / "launch-configs.json"
+        file.write_text(json.dumps({"version": 2, "configs": configs}))
+        file.chmod(0o600)
+        value = json.loads(doctor("--json", code=code))
+        assert value["ok"] == (code == 0)
+        return {one["name"]: one for one in value["configs"]}, doctor(code=code)
+
+    return run
+
+
+def test_a_saved_config_that_will_do(saved, programs, tmp_path):
+    programs.says("claude", "2.1.332")
+    programs.says("claude-agent-acp", "x")
+    found, text = saved(
+        config("mine", str(programs.bin / "claude"), "--model", "opus", cwd=str(tmp_path)),
+        config("plain", "gone", hybrid=False),
+    )
+    assert found == {
+        "mine": {"id": "id-mine", "name": "mine", "agent": "claudecode", "wrong": [], "notes": []}
+    }
+    assert "\nLaunch configs\n  ok mine: can be started\n" in text
+    assert "plain" not in text
+
+
+def test_without_hybrid_configs_there_is_no_such_part(saved):
+    found, text = saved(config("plain", "gone", hybrid=False))
+    assert found == {}
+    assert "Launch configs" not in text
+
+
+def test_what_is_wrong_with_saved_configs(saved, programs, tmp_path):
+    programs.says("claude", "2.1.332")
+    programs.says("claude-agent-acp", "x")
+    shim = tmp_path / "bin" / "opencode"
+    shim.write_text("@echo off\n")
+    shim.chmod(0o755)
+    programs.says("codex", "manage the app-server daemon")
+    found, text = saved(
+        config("missing", "omp"),
+        config("moved", "/gone/claude"),
+        config("folder", "claude", cwd="/gone/folder"),
+        config("relative", "claude", cwd="folder"),
+        config("unknown", "vi"),
+        config("printing", "claude", "-p"),
+        config("shim", "opencode"),
+        config("shared", "codex"),
+        code=1,
+    )
+    assert {name: one["wrong"] for name, one in found.items()} == {
+        "missing": ["omp is not installed (not found on PATH); npm install -g @oh-my-pi/pi-coding-agent"],
+        "moved": ["there is no file /gone/claude; mend that, or edit the config"],
+        "folder": ["its folder /gone/folder is not there; make it, or edit the config"],
+        "relative": ["its folder folder is not there; make it, or edit the config"],
+        "unknown": [
+            "its command cannot be a hybrid session (unknown_agent); edit it, or make it no hybrid one"
+        ],
+        "printing": [
+            "its command cannot be a hybrid session (non_interactive); edit it, or make it no hybrid one"
+        ],
+        "shim": [f"{shim} is a script for Windows, not a program; mend that, or edit the config"],
+        "shared": found["shared"]["wrong"],
+    }
+    assert "background server" in found["shared"]["wrong"][0]
+    assert "  !! moved: cannot be used as it is\n     !! there is no file /gone/claude; mend" in text
+
+
+def test_a_missing_connector_is_worth_a_note(saved, programs):
+    programs.says("claude", "2.1.332")
+    found, text = saved(config("mine", "claude"))
+    (note,) = found["mine"]["notes"]
+    assert note.endswith("npm install -g @agentclientprotocol/claude-agent-acp")
+    assert "  -- mine: terminal only\n     -- claude-agent-acp is not installed" in text
+
+
+def test_a_config_s_own_environment_decides(saved, programs, tmp_path):
+    programs.says("claude", "2.1.332")
+    other = tmp_path / "other"
+    other.mkdir()
+    for name, text in (("claude-agent-acp", "#!/usr/bin/env node\n"), ("node", "#!/bin/sh\necho v18.0.0\n")):
+        (other / name).write_text(text)
+        (other / name).chmod(0o755)
+    found, _ = saved(
+        config("mine", "claude", env={"PATH": f"{other}:{programs.bin}:/usr/bin:/bin"}),
+        config("theirs", "claude"),
+        code=1,
+    )
+    (text,) = found["mine"]["wrong"]
+    assert "claude-agent-acp needs Node.js 22 or newer" in text
+    assert found["theirs"]["wrong"] == []
+
+
+def test_no_value_of_a_config_s_environment_is_told(saved, programs):
+    programs.says("claude", "2.1.332")
+    programs.says("claude-agent-acp", "x")
+    programs.add("codex", 'echo "bad key $API_KEY, level $LEVEL" >&2; exit 1')
+    found, text = saved(
+        config("named", "claude", env={"CLAUDE_CODE_EXECUTABLE": "/secret/sesame"}),
+        config("said", "codex", env={"API_KEY": "sk-sesame-1", "LEVEL": "1"}),
+        code=1,
+    )
+    assert "sesame" not in json.dumps(found) + text
+    (wrong,) = found["named"]["wrong"]
+    assert wrong == "CLAUDE_CODE_EXECUTABLE names no program: there is no file •••; correct it or unset it"
+    (wrong,) = found["said"]["wrong"]
+    assert "codex --help ended with exit code 1: bad key •••, level 1" in wrong
+
+
+def test_a_shell_that_does_not_get_to_the_agent(saved, programs, tmp_path):
+    (tmp_path / ".bashrc").write_text("exit 3\n")
+    found, _ = saved(config("wrapped", "/bin/bash", "-ic", 'exec -- "$@"', "webmux", "claude"), code=1)
+    assert found["wrapped"]["wrong"] == [
+        "the shell of its command ends before the agent starts; look at its start files"
+    ]
+
+
+def test_names_do_no_harm_to_a_terminal(saved):
+    _, text = saved(config("a\x1b]0;b\x07\n", "vi"), code=1)
+    assert "!! a?]0;b??: cannot" in text
+
+
 # --- the command ---
 
 

@@ -124,8 +124,9 @@ class Connection:
 
     @property
     def ended(self) -> bool:
-        """Whether its program or its output has ended."""
-        return self.closed.is_set() or self.peer.closed.is_set() or self._program.exit_code is not None
+        """Whether its program, its output or its input has ended: it is of no use any more."""
+        gone = self.closed.is_set() or self.peer.closed.is_set() or self._program.exit_code is not None
+        return gone or self.peer.deaf
 
     def pids(self) -> frozenset[int]:
         """It and everything it started."""

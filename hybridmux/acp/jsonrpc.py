@@ -78,13 +78,18 @@ class Peer:
         self._open: dict[RequestId, trio.CancelScope] = {}
         self._nursery: trio.Nursery | None = None
 
+    @property
+    def deaf(self) -> bool:
+        """Whether nothing more can be said to it; what was written before may still be answered."""
+        return self._outbox.failure is not None
+
     # --- our side ---
 
     def start(self, method: str, params: Any) -> Call:
         """Queues a request and returns at once; the caller waits for `call.result()`."""
         self._last_id += 1
         call = Call(self._last_id, method)
-        if self.reason is not None or self._outbox.failure is not None:
+        if self.reason is not None or self.deaf:
             call.fail(PeerClosed(self.reason or self._outbox.failure or ""))
             return call
         self._calls[call.id] = call

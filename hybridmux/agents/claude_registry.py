@@ -116,8 +116,8 @@ def doubt(record: Record, facts: Facts) -> str | None:
 def claude_pid(root: int, by_engine: bool, table: Mapping[int, Entry]) -> int | None:
     """The process that registers: the program we started, or below a node launcher its one `claude`.
 
-    `table`: the process table (`proc.table.entries`). A launcher that has replaced itself has no child; with
-    several children it cannot be told which.
+    `table`: processes by pid, the program and its children at least. A launcher that has replaced itself
+    has no child; with several children it cannot be told which.
     """
     below = [one.pid for one in table.values() if by_engine and one.ppid == root and one.alive]
     claudes = [pid for pid in below if table[pid].name in _PROGRAMS]

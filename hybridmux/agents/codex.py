@@ -53,9 +53,15 @@ RULES = (
     rule("composer", "foot", r"^\s*\u203a", "unknown"),
 )
 
-# A signal ends it without a word: leave the alternate screen, paste marks, mouse, focus and keyboard modes.
-_RESTORE = b"\x1b[?1049l\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[<u\x1b[?25h"
-_ESC = (Press(b"\x1b"),)
+_EDIT = re.compile(r"esc again to edit")
+_EDIT_IN_TURN = re.compile(r"esc to interrupt(?s:.*)esc again to edit")
+
+# It reports a turn a moment before it counts it as running. An Esc between offers to edit the last message;
+# a second one does that, unless the turn counts by then: that one interrupts.
+_INTERRUPT = (
+    Press(b"\x1b", pause=1.0, until=_EDIT_IN_TURN, unless_idle=True),
+    Press(b"\x1b", only_if=_EDIT, unless_idle=True),
+)
 
 
 def _acp(_: Launch) -> tuple[str, ...]:
@@ -98,12 +104,11 @@ PROFILE = Profile(
     ),
     engines=(node("program", "16"), node("connector")),
     observe=observing(RULES),
-    interrupt=_ESC,
-    dismiss=_ESC,
+    interrupt=_INTERRUPT,
+    dismiss=(Press(b"\x1b"),),
     # One only: the next would meet a terminal that is restored already, and end it by a signal.
     quit=(Press(b"\x03"),),
     quit_command=(Press(b"/quit", pause=0.2), Press(b"\r")),
-    after_kill=_RESTORE,
     farewell=last_id(r"(?:codex resume|Session ID:) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"),
     identity="list",
     evidence="locks",

@@ -12,7 +12,7 @@ from attrs import frozen
 from hybridmux.agents.asking import Answer, ask, surroundings
 from hybridmux.agents.launch import Launch, base
 from hybridmux.agents.profile import Profile
-from hybridmux.agents.programs import SCRIPT, interpreter, locate, package_of, readable
+from hybridmux.agents.programs import SCRIPT, interpreter, locate, no_program, package_of, readable
 from hybridmux.agents.shared_server import apart
 from hybridmux.agents.versions import Engine, older, outdated, read_version
 from hybridmux.proc.spawn import SpawnFailed
@@ -77,6 +77,8 @@ async def _command(
     except SpawnFailed as exc:
         hint = how_to_install(profile, part) if exc.missing and "/" not in words[0] else None
         return Obstacle(side=side, text=f"{exc}; {hint}" if hint else str(exc), missing=exc.missing)
+    if text := no_program(path):
+        return Obstacle(side=side, text=text)
     script = words[1] if len(words) > 1 else None
     if script and not readable(script, cwd):
         return Obstacle(side=side, text=f"there is no file {script} that can be read")
@@ -119,13 +121,16 @@ def _named(profile: Profile, env: Env, cwd: str) -> Obstacle | None:
     value = env.get(variable, "") if variable else ""
     if not value:
         return None
+    # Connectors run a script with their own engine; it need not be executable.
+    if SCRIPT.search(value) and readable(value, cwd):
+        return None
     try:
-        locate(value, env, cwd)
+        trouble = no_program(locate(value, env, cwd))
     except SpawnFailed as exc:
-        # Connectors run a script with their own engine; it need not be executable.
-        if not (SCRIPT.search(value) and readable(value, cwd)):
-            return Obstacle(side="acp", text=f"{variable} names no program: {exc}; correct it or unset it")
-    return None
+        trouble = str(exc)
+    if trouble is None:
+        return None
+    return Obstacle(side="acp", text=f"{variable} names no program: {trouble}; correct it or unset it")
 
 
 def how_to_install(profile: Profile, part: Part) -> str | None:

@@ -110,6 +110,7 @@ PROFILE = Profile(
     identity="list",
     evidence="breadcrumb",
     quiet=0.5,
+    stores_first_turn="ended",
     reapply=("mode",),
     steering=True,
     form_permission=form_permission,

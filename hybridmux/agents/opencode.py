@@ -13,8 +13,10 @@ from hybridmux.agents.profile import Press, Profile
 from hybridmux.agents.versions import Verified
 
 _RUNNING = re.compile(r"esc (again to )?interrupt")
+_ONCE = re.compile(r"esc interrupt")
 _AGAIN = re.compile(r"esc again to interrupt")
 _CALM = re.compile(r"\A(?!.*esc (again to )?interrupt)", re.DOTALL)
+_TAKEN = re.compile(f"{_AGAIN.pattern}|{_CALM.pattern}", re.DOTALL)
 
 RULES = (
     trouble("no-session", r"^.*Error: Session not found.*$"),
@@ -49,12 +51,15 @@ def _acp(launch: Launch) -> tuple[str, ...]:
 
 # It wants a second Esc within 5 s, but not in the same read. The timers of those 5 s are never stopped: the
 # keys of an earlier interrupt can end this one's count between its two. Then the screen goes on offering Esc,
-# and we press again as long as it does; an Esc too many does nothing.
+# and we press what it asks for as long as it does, a second one at once, to give those timers little room. An
+# Esc too many does nothing.
+_FIRST = Press(b"\x1b", pause=2.0, until=_TAKEN, only_if=_ONCE)
+_SECOND = Press(b"\x1b", pause=1.5, until=_CALM, only_if=_AGAIN)
 _INTERRUPT = (
     Press(b"\x1b", pause=2.0, until=_AGAIN),
     Press(b"\x1b", pause=1.5, until=_CALM),
-    Press(b"\x1b", pause=1.5, until=_CALM, only_if=_RUNNING),
-    Press(b"\x1b", only_if=_RUNNING),
+    *(_SECOND, _FIRST) * 3,
+    _SECOND,
 )
 
 PROFILE = Profile(

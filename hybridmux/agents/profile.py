@@ -68,6 +68,8 @@ class Press:
     """What the screen shows when the program has taken the keys: it ends the wait."""
     only_if: re.Pattern[str] | None = None
     """The keys are pressed only if the screen shows this."""
+    unless_idle: bool = False
+    """For a running turn only: left out, and their wait is over, once it has ended."""
 
 
 @frozen(kw_only=True)
@@ -123,8 +125,6 @@ class Profile:
     """Ends an idle TUI cleanly."""
     quit_command: tuple[Press, ...] = ()
     """Typed when the keys did not help; two writes, or it is taken for a paste."""
-    after_kill: bytes = b""
-    """What the terminal's viewers need when a signal ended it: it leaves the terminal as it was."""
     farewell: Callable[[str], str | None]
     """The agent session id that the TUI's last lines name."""
     identity: Literal["report", "list"]
@@ -140,6 +140,8 @@ class Profile:
     """What a forced switch may lose."""
     reopens_unprompted: bool = True
     """Whether a conversation without any prompt can be opened again."""
+    stores_first_turn: Literal["running", "ended"] = "running"
+    """When a new conversation is stored: while its first turn runs, or once that has ended or was stopped."""
 
     # --- its chat ---
     reapply: tuple[str, ...] = ()

@@ -62,6 +62,21 @@ def why_not(path: str) -> str:
     return f"{path} is not an executable file (chmod +x)" if file.is_file() else f"{path} is no program"
 
 
+def no_program(path: str) -> str | None:
+    """Why the kernel refuses a file that may be executed: a text whose first line does not say what runs it.
+    None for programs and scripts, and for what cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            first = file.read(SHEBANG_BYTES)
+    except OSError:
+        return None
+    if first.startswith(b"#!") or b"\0" in first:
+        return None
+    windows = path.lower().endswith((".cmd", ".bat", ".ps1")) or first[:5].lower() == b"@echo"
+    kind = "a script for Windows" if windows else "a text without a first line that says what runs it (#!)"
+    return f"{path} is {kind}, not a program"
+
+
 def readable(path: str, cwd: str) -> bool:
     """Whether it is a file that we may read, as a script must be for its engine."""
     file = Path(cwd) / path

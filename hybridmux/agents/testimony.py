@@ -1,11 +1,12 @@
 """What an agent's own files say: which session a running TUI has open, and whether somebody else has it.
 
-One door to `claude_registry`, `codex_locks` and `omp_breadcrumb`. Each look reads small files and /proc, so
-it may be repeated with the observation beat; that is how `/new`, `/clear` and `/resume` are followed. Pids,
-start times, paths and the files' text are for decisions only and go no further than this room.
+One door to `claude_registry`, `codex_locks` and `omp_breadcrumb`. A look reads small files and a little of
+/proc, in about a millisecond. It may be repeated with the observation beat; that is how `/new`, `/clear` and
+`/resume` are followed. Pids, start times, paths and the files' text are for decisions only and go no further
+than this room.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from attrs import field, frozen
 
@@ -22,8 +23,6 @@ class Subject:
     start_ticks: int = field(repr=False)
     by_engine: bool
     """It was started by its engine (node): the agent itself may be a child."""
-    members: Callable[[], Iterable[int]] = field(repr=False)
-    """The pids of it and all it started."""
     tty: str = field(repr=False)
     """`/dev/pts/3`."""
     cwd: str = field(repr=False)
@@ -69,8 +68,7 @@ def testimony(profile: Profile, subject: Subject) -> Testimony:
         case "registry":
             return _registered(subject)
         case "locks":
-            threads = codex_locks.held_threads(subject.members(), subject.env)
-            return Testimony(session_id=threads[-1] if threads else None)
+            return _locked(subject)
         case "breadcrumb":
             return _dropped(subject)
     return Testimony()
@@ -94,7 +92,8 @@ def _known(pids: Iterable[int]) -> Openers:
 def _registered(subject: Subject) -> Testimony:
     pid, ticks = subject.pid, subject.start_ticks
     if subject.by_engine:
-        processes = table.entries()
+        known = ((one, table.entry(one)) for one in (pid, *table.children(pid)))
+        processes = {one: entry for one, entry in known if entry is not None}
         found = claude_registry.claude_pid(pid, True, processes)
         if found is None:
             return Testimony(not_root=True)
@@ -107,6 +106,19 @@ def _registered(subject: Subject) -> Testimony:
     facts = claude_registry.Facts(pid=pid, start_ticks=ticks, cwd=subject.cwd, pid_domain=domain)
     record = claude_registry.record_of(claude_registry.folder(subject.env), facts)
     return Testimony(session_id=record.session_id, turn=record.turn) if record else Testimony()
+
+
+def _locked(subject: Subject) -> Testimony:
+    """The program's own locks; where it has none it is a launcher, and what it started counts."""
+
+    def held(pids: Iterable[int]) -> list[str]:
+        return codex_locks.held_threads(pids, subject.env)
+
+    pid = subject.pid
+    threads = (
+        held([pid]) or held(table.children(pid)) or held(table.descendants(pid, table.entries()))  # slow
+    )
+    return Testimony(session_id=threads[-1] if threads else None)
 
 
 def _dropped(subject: Subject) -> Testimony:

@@ -4,18 +4,20 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hybridmux.cli.options import add_settings, settings_of
 
 if TYPE_CHECKING:
     from hybridmux.agents.inventory import AgentReport, Found
+    from hybridmux.cli.saved import ConfigReport
     from hybridmux.settings import Settings
     from hybridmux.store.health import Finding
 
 DESCRIPTION = """\
-Looks at the agents on this machine, the data folder and the address, and says in a line each what to do.
-Programs are asked for their version only; no session is started and nothing needs a network or a login.
+Looks at the agents on this machine, the saved launch configs, the data folder and the address, and says in
+a line each what to do. Programs are asked for their version and options only; no session is started and
+nothing needs a network or a login.
 Exit code 0: what is installed works. 1: something is wrong that a person must mend (lines with !!). 2: a
 setting cannot be used. An agent that is not installed is no error.
 """
@@ -34,6 +36,21 @@ def add_to(commands: Any) -> None:
     parser.set_defaults(run=run, insecure_no_tls=True)  # it listens nowhere
 
 
+class Report(NamedTuple):
+    """All that was looked at."""
+
+    agents: "list[AgentReport]"
+    configs: "list[ConfigReport]"
+    data: "list[Finding]"
+    server: "list[Finding]"
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing needs a person."""
+        troubles = [*(one.wrong for one in self.agents), *(one.wrong for one in self.configs)]
+        return not any(troubles) and all(one.level != "wrong" for one in (*self.data, *self.server))
+
+
 def run(args: argparse.Namespace) -> int:
     """Prints what was found."""
     import os
@@ -42,23 +59,23 @@ def run(args: argparse.Namespace) -> int:
 
     from hybridmux.agents.inventory import start_folder, take_inventory
     from hybridmux.agents.registry import BUILT_IN
+    from hybridmux.cli.saved import hybrid_configs, look_at
     from hybridmux.settings import data_folder
     from hybridmux.store.health import look_over
 
     settings = settings_of(args)
-    folder = data_folder(settings)
-    data = look_over(folder)
-    server = [_address(settings, folder)]
-    agents: list[AgentReport] = trio.run(take_inventory, BUILT_IN, dict(os.environ), start_folder())
+    folder, environ = data_folder(settings), dict(os.environ)
+    report = Report(
+        trio.run(take_inventory, BUILT_IN, environ, start_folder()),
+        trio.run(look_at, hybrid_configs(folder), environ),
+        look_over(folder),
+        [_address(settings, folder)],
+    )
     if args.json:
-        _print_json(agents, data, server)
+        _print_json(report)
     else:
-        print("\n".join(_lines(agents, data, server)))
-    return int(not _good(agents, [*data, *server]))
-
-
-def _good(agents: "list[AgentReport]", findings: "list[Finding]") -> bool:
-    return not any(agent.wrong for agent in agents) and all(one.level != "wrong" for one in findings)
+        print("\n".join(_lines(report)))
+    return int(not report.good)
 
 
 def _address(settings: "Settings", folder: Path) -> "Finding":
@@ -90,7 +107,7 @@ def _address(settings: "Settings", folder: Path) -> "Finding":
     )
 
 
-def _print_json(agents: "list[AgentReport]", data: "list[Finding]", server: "list[Finding]") -> None:
+def _print_json(report: Report) -> None:
     import orjson
 
     from hybridmux import __version__
@@ -98,26 +115,42 @@ def _print_json(agents: "list[AgentReport]", data: "list[Finding]", server: "lis
 
     value = {
         "version": __version__,
-        "ok": _good(agents, [*data, *server]),
-        "agents": converter.unstructure(agents),
-        "data": converter.unstructure(data),
-        "server": converter.unstructure(server),
+        "ok": report.good,
+        "agents": converter.unstructure(report.agents),
+        "configs": converter.unstructure(report.configs),
+        "data": converter.unstructure(report.data),
+        "server": converter.unstructure(report.server),
     }
     sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
-def _lines(agents: "list[AgentReport]", data: "list[Finding]", server: "list[Finding]") -> Iterator[str]:
+def _lines(report: Report) -> Iterator[str]:
     from hybridmux import __version__
 
     yield f"hybridmux {__version__}"
     yield "\nAgents"
-    for agent in agents:
+    for agent in report.agents:
         yield from _agent(agent)
-    for title, findings in (("Data folder", data), ("Address", server)):
+    if report.configs:
+        yield "\nLaunch configs"
+    for config in report.configs:
+        yield from _config(config)
+    for title, findings in (("Data folder", report.data), ("Address", report.server)):
         yield f"\n{title}"
         yield from (f"  {MARKS[one.level]} {one.text}" for one in findings)
-    good = _good(agents, [*data, *server])
-    yield "\nNothing is wrong." if good else "\nThe lines with !! need you."
+    yield "\nNothing is wrong." if report.good else "\nThe lines with !! need you."
+
+
+def _config(config: "ConfigReport") -> Iterator[str]:
+    mark, state = "ok", "can be started"
+    if config.wrong:
+        mark, state = "!!", "cannot be used as it is"
+    elif config.notes:
+        mark, state = "--", "terminal only"
+    name = "".join(char if char.isprintable() else "?" for char in config.name)
+    yield f"  {mark} {name}: {state}"
+    yield from (f"     !! {text}" for text in config.wrong)
+    yield from (f"     -- {text}" for text in config.notes)
 
 
 def _agent(agent: "AgentReport") -> Iterator[str]:

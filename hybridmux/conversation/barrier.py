@@ -101,6 +101,10 @@ class Known:
             last_end=stay.finished_at or self.last_end,
         )
 
+    def of(self, session_id: str) -> "Known":
+        """The same if it is about this conversation; otherwise nothing is known of it."""
+        return self if self.session_id in (None, session_id) else Known(session_id=session_id)
+
     @property
     def changed_since(self) -> bool:
         """The agent changed the conversation after its last turn: it was rewound or compacted, not late."""

@@ -36,20 +36,27 @@ def candidates(sessions: list[Summary]) -> list[dict[str, object]]:
     ]
 
 
-async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Summary:
-    """The agent session of the terminal; raises `Conflict` when it cannot be told or is not to be had."""
+async def find(s: HybridSession, connector: ChatSide, chosen: str | None) -> Summary | None:
+    """The agent session of the terminal; None: the end of the turn that runs will store it.
+
+    Raises `Conflict` when it cannot be told or is not to be had.
+    """
     tui = s.sides.tui.value if s.sides.tui else None
     assert tui is not None
     if chosen:
         _check_choice(tui, chosen)
     named_id = chosen or _stated(s, tui)
+    if not chosen and _is_to_come(s, tui.state()):
+        await connector.sessions()  # that it answers is all that can be known now
+        return None
     listed = await connector.sessions(named_id)
     session_id = named_id or _among(s, tui, listed)
     check_free(s, session_id)
     found = named(listed, session_id)
     if found is None:
         # An agent may give its terminal an id long before there is anything to open under it.
-        raise not_eligible("not_listed" if s.plan.profile.reopens_unprompted else "no_session_id")
+        listable = chosen or s.plan.profile.reopens_unprompted
+        raise not_eligible("not_listed" if listable else "no_session_id")
     return found
 
 
@@ -74,6 +81,12 @@ def named(listed: list[Summary], session_id: str) -> Summary | None:
     return next((each for each in listed if each.session_id == session_id), None)
 
 
+def _is_to_come(s: HybridSession, state: TuiState) -> bool:
+    """A first turn runs, and this agent stores a conversation when that has ended or was interrupted."""
+    late = s.plan.profile.stores_first_turn == "ended"
+    return late and state.stored is False and state.turn in ("running", "asking")
+
+
 def _stated(s: HybridSession, tui: TuiSide) -> str | None:
     """What the agent says of itself; 409 when it says that there is nothing to open yet."""
     state = tui.state()
@@ -86,7 +99,8 @@ def _unfit(s: HybridSession, state: TuiState) -> EligibilityReason | None:
     """Why there is no conversation to be had from a terminal, as far as the agent states it."""
     if state.not_root:
         return "not_root"
-    if state.stored is False or (state.session_id is None and s.plan.profile.identity == "report"):
+    states_none = state.session_id is None and s.plan.profile.identity == "report"
+    if states_none or (state.stored is False and not _is_to_come(s, state)):
         return "no_session_id"
     return None
 
@@ -109,7 +123,7 @@ def stated_obstacle(s: HybridSession) -> EligibilityReason | None:
     tui = s.sides.tui
     if s.position.step is Step.TUI and tui is not None:
         state = tui.value.glance()
-        if reason := _unfit(s, state):
+        if (reason := _unfit(s, state)) and not _is_to_come(s, state):
             return reason
         session_id = state.session_id
     else:

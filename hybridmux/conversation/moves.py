@@ -1,7 +1,7 @@
 """The steps that operations share: prechecks, starting a side, loading, committing, rolling back."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -95,30 +95,70 @@ async def _at_rest(s: HybridSession) -> None:
         await s.save(best_effort=True, activity=s.activity)
 
 
+@contextmanager
+def _asking(s: HybridSession) -> Iterator[None]:
+    """What the connector is asked before anything is stopped, under its deadline; raises `AgentFailed`."""
+    try:
+        with trio.fail_after(s.budgets.precheck):
+            yield
+    except (SideFailed, trio.TooSlowError) as exc:
+        note_login(s, exc)
+        why = "no answer in time" if isinstance(exc, trio.TooSlowError) else str(exc)
+        raise AgentFailed(f"the chat side cannot be started: {why}") from exc
+
+
 @asynccontextmanager
-async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summary]:
+async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summary | None]:
     """All that can be known before the terminal is touched; failures are 409 or 502 and change nothing.
 
-    The connector is ended again unless the session has adopted it by the end of the block.
+    Yields its conversation; None if only the end of its running turn will tell (see `found_at_rest`). The
+    connector is ended again unless the session has adopted it by the end of the block.
     """
     check_folder(s)
     await check_connector(s)
     try:
-        try:
-            with trio.fail_after(s.budgets.precheck):
-                chat = await s.sides.open_chat()
-                if not (chat.abilities.load or chat.abilities.resume):
-                    raise SideFailed("it can open no earlier conversation (neither load nor resume)")
-                found = await identity.find(s, chat, chosen)
-                s.opening = found.session_id
-        except (SideFailed, trio.TooSlowError) as exc:
-            note_login(s, exc)
-            why = "no answer in time" if isinstance(exc, trio.TooSlowError) else str(exc)
-            raise AgentFailed(f"the chat side cannot be started: {why}") from exc
+        with _asking(s):
+            chat = await s.sides.open_chat()
+            if not (chat.abilities.load or chat.abilities.resume):
+                raise SideFailed("it can open no earlier conversation (neither load nor resume)")
+            found = await identity.find(s, chat, chosen)
+            s.opening = found.session_id if found else None
         s.turns.auth_required = False
         yield found
     finally:
         await s.sides.discard()
+
+
+async def found_at_rest(s: HybridSession) -> Summary:
+    """The conversation whose first turn has just ended.
+
+    Raises `Conflict` if there is none after all, or `AgentFailed`; the session is back on its terminal then.
+    """
+    try:
+        with _asking(s):
+            found = await _stored_soon(s)
+    except HybridmuxError as exc:
+        why = f"The session stays in the terminal: {cause(exc)}"
+        s.log.say("switch_failed", why, level="error")
+        if s.position.step is not Step.TUI:
+            s.arrive(Step.TUI)
+        raise
+    s.opening = found.session_id
+    return found
+
+
+async def _stored_soon(s: HybridSession) -> Summary:
+    """Agents take a moment to store it."""
+    for pause in pauses(s.budgets.retry / 3):
+        try:
+            found = await identity.find(s, s.sides.waiting, None)
+            if found is not None:
+                return found
+        except Conflict as exc:
+            if pause is None or exc.reason != "not_eligible":
+                raise
+        await trio.sleep(pause or 0)
+    raise identity.not_eligible("no_session_id")
 
 
 async def start_tui(s: HybridSession, session_id: str | None) -> TuiSide:
@@ -148,8 +188,11 @@ async def confirm_tui(tui: TuiSide, session_id: str | None) -> None:
 
 
 @asynccontextmanager
-async def rolling_back(s: HybridSession, origin: Place, session_id: str | None) -> AsyncIterator[None]:
-    """What fails inside brings the session back to `origin`, and then the cause is raised."""
+async def rolling_back(s: HybridSession, origin: Place) -> AsyncIterator[None]:
+    """What fails inside brings the session back to `origin`, and then the cause is raised.
+
+    The terminal comes back on the conversation that was about to be opened.
+    """
     try:
         yield
     except trio.Cancelled:
@@ -160,7 +203,7 @@ async def rolling_back(s: HybridSession, origin: Place, session_id: str | None) 
         with trio.CancelScope(shield=True) as scope:
             scope.deadline = trio.current_time() + s.budgets.rolling_back
             s.rollback = scope
-            await _roll_back(s, origin, session_id, why)
+            await _roll_back(s, origin, why)
         s.rollback = None
         if s.position.step is not Step(origin):
             await _give_up(s, why)
@@ -171,13 +214,13 @@ async def rolling_back(s: HybridSession, origin: Place, session_id: str | None) 
         raise AgentFailed(why) from exc
 
 
-async def _roll_back(s: HybridSession, origin: Place, session_id: str | None, why: str) -> None:
+async def _roll_back(s: HybridSession, origin: Place, why: str) -> None:
     s.position.move(Step.ROLLING_BACK)
     s.changed()
     try:
         await s.sides.drop()
         if origin == "tui":
-            await confirm_tui(await start_tui(s, session_id), session_id)
+            await confirm_tui(await start_tui(s, s.opening), s.opening)
         else:
             await reconnect(s)
     except HybridmuxError as exc:

@@ -100,7 +100,7 @@ class TuiSide(Protocol):
         """What is known right now."""
 
     def glance(self) -> TuiState:
-        """The same without the screen: cheap enough for a look at every change."""
+        """The same without the screen, and a little behind: cheap enough for a look at every change."""
 
     def pids(self) -> frozenset[int]:
         """The program and everything it started."""

@@ -21,6 +21,7 @@ from hybridmux.conversation.moves import (
     check_folder,
     check_program,
     confirm_tui,
+    found_at_rest,
     intent,
     prechecked,
     rolling_back,
@@ -29,11 +30,16 @@ from hybridmux.conversation.moves import (
 from hybridmux.conversation.outsiders import Occupied
 from hybridmux.conversation.phases import PhaseTimeout, Step
 from hybridmux.conversation.session import HybridSession
-from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed, TuiSide
+from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed, Summary, TuiSide
 from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.sessions import SwitchRequest, SwitchResult
 from hybridmux.wire.types import instant
+
+_NOT_CHOSEN = (
+    "not_the_chosen",
+    "This is the conversation that the terminal had open, not the one that was chosen.",
+)
 
 
 async def perform(s: HybridSession, wanted: SwitchRequest) -> SwitchResult | None:
@@ -61,30 +67,37 @@ async def perform(s: HybridSession, wanted: SwitchRequest) -> SwitchResult | Non
 
 
 async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
-    """Terminal → chat; `chosen` is the agent session picked out of an ambiguous answer."""
+    """Terminal → chat; `chosen` is the agent session picked out of an ambiguous answer.
+
+    The terminal's last words count more than what was thought or chosen.
+    """
     budgets = s.budgets
     begin_switch(s, "to_chat")
-    async with prechecked(s, chosen) as target, intent(s):
+    async with prechecked(s, chosen) as found, intent(s):
         if not await _terminal_at_rest(s):
             s.arrive(Step.TUI)
             return SwitchResult(side="tui")
-        unsent = _warn_of_draft(s)
-        s.known = evolve(s.knowledge(), updated=instant(target.updated_at))
-        async with rolling_back(s, "tui", target.session_id):
+        target = found or await found_at_rest(s)
+        warnings = _warn_of_draft(s)
+        s.known = s.knowledge()
+        async with rolling_back(s, "tui"):
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
                 parting = await s.sides.close_tui(clean=not s.forced)
             with s.phase(Step.STARTING, budgets.starting):
-                session_id = await _after_parting(s, target.session_id, parting)
+                left = await _after_parting(s, target, parting)
+            s.known = evolve(s.known.of(left.session_id), updated=instant(left.updated_at))
             with s.phase(Step.LOADING, budgets.loading_total):
-                loaded = await load(s, session_id, s.known)
-                await s.commit(session_id, side="acp")
+                loaded = await load(s, left.session_id, s.known)
+                await s.commit(left.session_id, side="acp")
             s.sides.adopt_chat()
             s.arrive(Step.ACP)
             show(s, loaded)
             s.log.mark("switched")
             s.sides.partings.tell(s.log)
-            if unsent:
-                s.log.say(*unsent)
+            if chosen not in (None, left.session_id):
+                warnings.append(_NOT_CHOSEN)
+            for each in warnings:
+                s.log.say(*each)
     return SwitchResult(side="acp", unsupported=list(s.plan.launch.unsupported))
 
 
@@ -105,7 +118,7 @@ async def to_terminal(s: HybridSession) -> SwitchResult:
             except PhaseTimeout:
                 s.log.say("cancel_timeout", "The turn did not stop in time and was ended with its agent.")
         session_id = await reopenable(s, s.chat_now())
-        async with rolling_back(s, "acp", session_id):
+        async with rolling_back(s, "acp"):
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
                 await s.sides.close_chat()
                 s.known = s.knowledge()
@@ -148,13 +161,13 @@ async def _terminal_at_rest(s: HybridSession) -> bool:
     return await _ask(s, tui)
 
 
-def _warn_of_draft(s: HybridSession) -> tuple[str, str] | None:
+def _warn_of_draft(s: HybridSession) -> list[tuple[str, str]]:
     """Says that unsent text in the terminal may be lost, before it is stopped; the same for the chat."""
     if not _tui(s).state().draft:
-        return None
+        return []
     said = ("terminal_draft", "Text that was typed in the terminal and not sent may be lost.")
     s.log.say(*said)
-    return said
+    return [said]
 
 
 async def interrupt(s: HybridSession, tui: TuiSide, state: TuiState) -> bool:
@@ -214,18 +227,22 @@ async def _choice(s: HybridSession, tui: TuiSide) -> str:
     return answers[0]
 
 
-async def _after_parting(s: HybridSession, expected: str, parting: str) -> str:
-    """The id to load: what the TUI's last words name counts more than what we thought."""
+async def _after_parting(s: HybridSession, expected: Summary, parting: str) -> Summary:
+    """What to load: the conversation that the TUI's last words name counts more than what we thought.
+
+    If they name the recorded one, another that changed meanwhile was somebody else's: nothing has moved on.
+    """
     last = s.plan.profile.farewell(parting)
-    if last is None or last == expected:
+    if last is None or last == expected.session_id:
         return expected
-    if identity.named(await s.sides.waiting.sessions(last), last) is None:
+    found = identity.named(await s.sides.waiting.sessions(last), last)
+    if found is None:
         raise SideFailed(f"the terminal ended on another conversation ({last}) that is not listed")
     identity.check_free(s, last)
     s.opening = last
-    s.known = Known(session_id=last)
-    s.id_change = {"was": expected, "now": last, "reason": "the terminal had moved on to it"}
-    return last
+    if last != s.record.agent_session_id:
+        s.id_change = {"was": expected.session_id, "now": last, "reason": "the terminal had moved on to it"}
+    return found
 
 
 def _tui(s: HybridSession) -> TuiSide:

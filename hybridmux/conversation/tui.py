@@ -26,8 +26,11 @@ _ESCAPES = re.compile(
 _TAIL = 16 * KIB
 _REST = 0.3
 """Seconds without input before a state counts as the answer to it."""
-_TESTIMONY_AGE, _TESTIMONY_BEAT = 0.1, 0.25
-"""Seconds that what the agent's files said is good for, and between two looks at them without output."""
+GLANCE_AGE = 1.0
+"""Seconds that what a `glance` tells of the agent's files may be behind."""
+_WATCH_AGE, _WATCH_BEAT = 0.1, 0.25
+"""Seconds that what the agent's files said is good for while a state is waited for, and between two looks at
+them without output."""
 _RESTLESS = 3.0
 """Seconds after which a screen that keeps changing (a spinner, a clock) is read all the same."""
 
@@ -43,7 +46,6 @@ class Tui:
             pid=terminal.child.pid,
             start_ticks=terminal.child.start_ticks,
             by_engine=bool(plan.launch.script),
-            members=self.pids,
             tty=terminal.child.tty_name or "",
             cwd=plan.cwd,
             env=plan.env,
@@ -53,7 +55,7 @@ class Tui:
         self._last_input = -1e9
         self.stop_key_at = -1e9
         """When a key that ends turns in most agents was last pressed, on Trio's clock."""
-        self._beat = _TESTIMONY_BEAT if plan.profile.evidence else float("inf")
+        self._beat = _WATCH_BEAT if plan.profile.evidence else float("inf")
         self.report: EndReport | None = None
         """How its processes ended, after `stop()`."""
 
@@ -64,15 +66,19 @@ class Tui:
 
     def state(self) -> TuiState:
         """Reads the terminal and what the agent's files say of it, now."""
-        return self._look("" if self._profile.identity == "report" else self.terminal.screen.text())
+        return self._read(0.0)
+
+    def _read(self, age: float) -> TuiState:
+        return self._look("" if self._profile.identity == "report" else self.terminal.screen.text(), age)
 
     def glance(self) -> TuiState:
-        """The same without the screen, which costs much to draw: for a look at every change."""
-        return self._look("")
+        """The same without the screen, and from files as they were up to `GLANCE_AGE` ago: a look at every
+        change must cost little."""
+        return self._look("", GLANCE_AGE)
 
-    def _look(self, screen: str) -> TuiState:
+    def _look(self, screen: str, age: float) -> TuiState:
         look = Look(screen=screen, title=self.terminal.title, report=self.terminal.osc7501)
-        state, stated = self._profile.observe(look), self._testimony()
+        state, stated = self._profile.observe(look), self._testimony(age)
         if state.source != "report" and stated.turn != "unknown":
             # What the agent keeps about itself is worth more than what can be read off its window.
             state = evolve(state, turn=stated.turn, source="registry")
@@ -82,9 +88,9 @@ class Tui:
             state = evolve(state, not_root=True)
         return state
 
-    def _testimony(self) -> Testimony:
+    def _testimony(self, age: float) -> Testimony:
         now = trio.current_time()
-        if self._profile.evidence is not None and now - self._stated_at >= _TESTIMONY_AGE:
+        if self._profile.evidence is not None and now - self._stated_at >= age:
             self._stated, self._stated_at = testimony(self._profile, self._subject), now
         return self._stated
 
@@ -105,7 +111,7 @@ class Tui:
         """Waits for a state that is wanted; raises `SideFailed` when the program ends first."""
         seen = self.terminal.changes
         while True:
-            state = self.state()
+            state = self._read(_WATCH_AGE)
             if self.terminal.exit_code is not None:
                 raise self._ended()
             if state.trouble:
@@ -140,16 +146,23 @@ class Tui:
     async def press(self, keys: Sequence[Press]) -> None:
         """Sends keys with their conditions and pauses."""
         for press in keys:
-            if press.only_if is None or press.only_if.search(self.terminal.screen.text()):
+            if self._calls_for(press):
                 await self.write(press.keys)
                 with trio.move_on_after(press.pause):
-                    await self._shows(press.until)
+                    await self._taken(press)
 
-    async def _shows(self, pattern: re.Pattern[str] | None) -> None:
-        """Waits until the screen matches; for ever if nothing is to match, or the program has ended."""
+    def _calls_for(self, press: Press) -> bool:
+        if press.unless_idle and self.state().turn == "idle":
+            return False
+        return press.only_if is None or bool(press.only_if.search(self.terminal.screen.text()))
+
+    async def _taken(self, press: Press) -> None:
+        """Waits until the keys have done what they are for; for ever if that does not show."""
         seen = self.terminal.changes
-        while self.terminal.exit_code is None and pattern:
-            if pattern.search(self.terminal.screen.text()):
+        while self.terminal.exit_code is None and (press.until or press.unless_idle):
+            if press.until and press.until.search(self.terminal.screen.text()):
+                return
+            if press.unless_idle and self._read(_WATCH_AGE).turn == "idle":
                 return
             seen = await self.terminal.changed(seen)
         await trio.sleep_forever()

@@ -36,7 +36,7 @@ class EndReport:
     how: str
     """`exited` (nothing was left to end), the name of the last signal that was needed, or `survived`."""
     survivors: list[str] = field(factory=list)
-    """What is still alive, as `name (pid n)`."""
+    """Names of what is still alive; without pids, as it is told to everybody."""
     spared: list[str] = field(factory=list)
     """What was left alone because its command line is on the list of shared daemons."""
     along: list[str] = field(factory=list)
@@ -101,7 +101,7 @@ class Family:
         left = self._scan(spared) if self._spare or not gone else {}
         return EndReport(
             how if gone else "survived",
-            [_name(one) for one in left.values()],
+            [one.name for one in left.values()],
             spared,
             along=_names(name for (pid, _), name in self._company.items() if pid not in left),
             detached=self._detached(),
@@ -150,7 +150,7 @@ class Family:
         found &= {pid for pid in found if processes[pid].alive}
         left_alone = [pid for pid in found if self._is_spared(pid)]
         if spared is not None:
-            spared += [_name(processes[pid]) for pid in left_alone]
+            spared += [processes[pid].name for pid in left_alone]
         found -= table.below(left_alone, processes)
         self._seen = {pid: processes[pid].start_ticks for pid in found}
         return {pid: processes[pid] for pid in found}
@@ -216,7 +216,3 @@ def _is_orphan(one: Entry, owned: Mapping[int, int] | None) -> bool:
 def _names(names: Iterable[str]) -> list[str]:
     """Each once, in order."""
     return sorted(set(names))
-
-
-def _name(one: Entry) -> str:
-    return f"{one.name} (pid {one.pid})"

@@ -21,7 +21,7 @@ class Leftover:
     mark: Mark
 
     def __str__(self) -> str:
-        return f"{self.name} (pid {self.pid})"
+        return self.name
 
 
 def leftovers(data: str, not_start: str) -> list[Leftover]:

@@ -11,12 +11,17 @@ from collections import defaultdict
 from copy import copy
 from typing import Any
 
+from pyte import charsets as cs
 from pyte import modes
 from pyte.screens import Char, Cursor, Screen, StaticDefaultDict, wcwidth
+
+from hybridmux.terminal.modes import Inputs, Keys, Modes
 
 _ALTERNATE = {47, 1047, 1049}
 _REFUSED = {modes.DECCOLM >> 5}
 _BRACKETED_PASTE = 2004 << 5
+_SOFT = {1 << 5, modes.DECOM, modes.IRM, 66 << 5}
+"""What DECSTR turns off; the mouse, pastes and the like stay as they are."""
 _COMBINED = 8
 """Characters in one cell; a stream of accents would make it grow without end."""
 
@@ -40,6 +45,22 @@ class Display(Screen):
     def bracketed_paste(self) -> bool:
         """Whether the program asked for pasted text to be marked."""
         return _BRACKETED_PASTE in self.mode
+
+    def modes(self) -> Modes:
+        """What the program has switched on."""
+        inputs = self.inputs
+        return Modes(
+            private=frozenset(one >> 5 for one in self.mode if one >= 1 << 5),
+            ansi=frozenset(one for one in self.mode if one < 1 << 5),
+            alternate=self.alternate,
+            margins=self.margins is not None,
+            graphics=self.cursor.attrs != self.default_char,
+            charset=bool(self.charset) or self.g0_charset is not cs.LAT1_MAP,
+            keys=inputs.keys,
+            modified=inputs.modified,
+            keypad=inputs.keypad,
+            shape=inputs.shape,
+        )
 
     def rows_text(self) -> list[str]:
         """The text of each row without trailing blanks, as many as the screen has."""
@@ -153,7 +174,7 @@ class Display(Screen):
         if how in (0, 1, 2):
             super().erase_in_line(how, private)
 
-    # Modes and size.
+    # Modes.
 
     def set_mode(self, *numbers: int, private: bool = False, **_: object) -> None:
         super().set_mode(*self._allowed(numbers, private), private=private)
@@ -176,7 +197,8 @@ class Display(Screen):
 
     def soft_reset(self) -> None:
         """DECSTR."""
-        self.mode = {modes.DECAWM, modes.DECTCEM}
+        self.mode = (self.mode - _SOFT) | {modes.DECAWM, modes.DECTCEM}
+        self.inputs.keypad = False
         self.margins = None
         self.select_graphic_rendition(0)
         self.savepoints.clear()
@@ -184,8 +206,54 @@ class Display(Screen):
 
     def reset(self) -> None:
         self._main = None
+        self.inputs = Inputs()
         self.savepoints.clear()
         super().reset()
+
+    # How keys are sent, and the cursor's shape.
+
+    def push_keys(self, *_: int) -> None:
+        """Kitty's keyboard modes: a new set of them."""
+        self._keys = self._keys.push()
+
+    def pop_keys(self, count: int = 1) -> None:
+        """The sets before."""
+        self._keys = self._keys.pop(count or 1)
+
+    def put_keys(self, flags: int = 0, how: int = 1) -> None:
+        """Another set in place of this one."""
+        self._keys = self._keys.put(flags, how or 1)
+
+    @property
+    def _keys(self) -> Keys:
+        return self.inputs.keys[self.alternate]
+
+    @_keys.setter
+    def _keys(self, keys: Keys) -> None:
+        self.inputs.keys = {**self.inputs.keys, self.alternate: keys}
+
+    def modify_keys(self, which: int = 0, level: int = 0) -> None:
+        """XTMODKEYS; 4 is `modifyOtherKeys`."""
+        if which in (0, 4):
+            self.inputs.modified = which == 4 and level > 0
+
+    def plain_keys(self, which: int = 2) -> None:
+        """The same turned off."""
+        self.modify_keys(which)
+
+    def application_keypad(self) -> None:
+        """DECKPAM."""
+        self.inputs.keypad = True
+
+    def numeric_keypad(self) -> None:
+        """DECKPNM."""
+        self.inputs.keypad = False
+
+    def cursor_style(self, shape: int = 0) -> None:
+        """DECSCUSR."""
+        self.inputs.shape = shape > 0
+
+    # Size.
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
         lines, columns = lines or self.lines, columns or self.columns

@@ -62,6 +62,12 @@ METHODS = {
     "s": ("save_cursor", 0),
     "u": ("restore_cursor", 0),
     "!p": ("soft_reset", 0),
+    ">u": ("push_keys", 1),
+    "<u": ("pop_keys", 1),
+    "=u": ("put_keys", 2),
+    ">m": ("modify_keys", 2),
+    ">n": ("plain_keys", 1),
+    " q": ("cursor_style", 1),
 }
 """prefix + intermediates + final byte → method and the most parameters it takes."""
 ESCAPES = {
@@ -73,6 +79,8 @@ ESCAPES = {
     "7": "save_cursor",
     "8": "restore_cursor",
     "#8": "alignment_display",
+    "=": "application_keypad",
+    ">": "numeric_keypad",
 }
 CONTROLS = {
     "\x08": "backspace",

@@ -16,12 +16,15 @@ from hybridmux.budgets import SCREEN_AHEAD, SCREEN_BEHIND, SCREEN_NEAR, SCREEN_S
 from hybridmux.journal import ByteJournal
 from hybridmux.terminal.emulator import Emulator
 from hybridmux.terminal.markers import Scanner
+from hybridmux.terminal.modes import Modes
 
 _SPECIAL = (b"\x1b", b"\xc2", b"\x0e", b"\x0f")
 """What may begin something that does more than print and scroll."""
-_MODES = re.compile(rb"\x1b(?:\[(?:\?[0-9;]*[hl]|[0-9;]*r|!p)|c)")
-_PRIVATE = b"\x1b[?"
-"""No mode is set without it; looking for it alone is ten times as fast."""
+_MODES = re.compile(
+    rb"\x1b(?:\[(?:\??[0-9;]*[hl]|[<=>][0-9;]*u|>[0-9;]*[mn]|[0-9]* q|[0-9;]*r|!p)|\([0-9A-Z]|[c=>])"
+)
+_HINTS = (b"\x1b[?", b"\x1b[>", b"\x1b[<")
+"""Programs that set modes set one of these too; looking for them alone is ten times as fast."""
 _PIECE = 64 * 1024
 _SIZES = 64
 
@@ -85,6 +88,11 @@ class Screen:
         """Whether the program wants pastes marked (`CSI ? 2004 h`), as far as it has been drawn."""
         return self._emulator.display.bracketed_paste
 
+    def modes(self) -> Modes:
+        """What the program has switched on. Draws all that is outstanding first, at once."""
+        self.lines()
+        return self._emulator.display.modes()
+
     def resize(self, cols: int, rows: int) -> None:
         """The screen has this size from the journal's present end on."""
         self._sizes.append((self.journal.end, cols, rows))
@@ -139,7 +147,7 @@ class Screen:
         left_out = self.journal.read(self.position, target - self.position)
         if left_out:
             self._emulator.resync()
-        if _PRIVATE in left_out:
+        if any(hint in left_out for hint in _HINTS):
             self._emulator.feed(b"".join(_MODES.findall(left_out)))
         self.position = target
         self._resize_until(target)

@@ -29,6 +29,7 @@ from hybridmux.proc.mark import Mark
 from hybridmux.proc.spawn import Child
 from hybridmux.terminal.keyboard import InputStuck, Keyboard
 from hybridmux.terminal.markers import Osc, Scanner
+from hybridmux.terminal.modes import killed, repair
 from hybridmux.terminal.pacing import Pace, Viewer
 from hybridmux.terminal.pty import Pty
 from hybridmux.terminal.screen import Screen
@@ -151,6 +152,8 @@ class Terminal:
                 # All have closed it, but the program lives and may open its terminal again.
                 with trio.move_on_after(_REOPEN_PAUSE):
                     await self._exited.wait()
+        if killed(self.exit_code):
+            self._repair()  # those who outlived it may have gone on drawing
         self.journal.close()
         self._output_ended.set()
         self._keyboard.nobody_reads = True
@@ -194,9 +197,19 @@ class Terminal:
         until = self.journal.end + DRAIN_BYTES
         while self.journal.end < until and self._read_once():
             pass
+        if killed(code):
+            self._repair()
         self.exit_code = code
         self._exited.set()
         self._change()
+
+    def _repair(self) -> None:
+        """Takes back what a killed program has left on in the terminals of those who look, as if it had done
+        so itself; nothing where it did."""
+        back = repair(self.screen.modes())
+        if back:
+            cut = self._scanner.safe_end < self.journal.end
+            self._take(b"\x18" + back if cut else back)
 
     async def _keep_screen(self) -> None:
         while True:

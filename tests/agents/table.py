@@ -23,10 +23,8 @@ class Agent:
     """What is typed for a new conversation."""
     begun_anew: tuple[tuple[str, str], ...] = ()
     """What such a conversation has from the start: (role, text)."""
-    soonest: float = 0.0
-    """Seconds a turn must have run before the interrupt keys surely end it."""
-    stores_at_once: bool = True
-    """Whether its conversation is stored before the first answer has ended."""
+    pick_older: bytes | None = None
+    """What chooses, before Enter, the conversation before this one out of what `/resume` shows."""
     keeps_words: bool = True
     """Whether an interrupted answer is replayed."""
     replays_refused: bool = True
@@ -59,7 +57,7 @@ AGENTS = {
             store=(".codex/sessions", ".codex/*.sqlite*", ".codex/*/*.sqlite*"),
             keeps_words=False,
             replays_refused=False,
-            soonest=0.1,  # within a few milliseconds of its report Esc may mean "edit the last message"
+            pick_older=b"\x1b[B",
         ),
         Agent(
             name="claudecode",
@@ -70,6 +68,7 @@ AGENTS = {
             unknown="No conversation found",
             store=(".claude/projects",),
             begin_anew=("/new", "/clear"),
+            pick_older=b"",
             begun_anew=(("user", "/clear"),),
             interrupted=(("user", "[Request interrupted by user]"),),
         ),
@@ -81,7 +80,7 @@ AGENTS = {
             unknown_id=_NO_UUID,
             unknown="not found",
             store=(".omp/agent/sessions",),
-            stores_at_once=False,
+            pick_older=b"\x1b[B",
             keeps_words=False,
         ),
     )

@@ -11,7 +11,6 @@ from tests.agents.use import (
     ask_in_terminal,
     heard,
     kill_side,
-    long,
     record_of,
     said,
     say_in_chat,
@@ -24,7 +23,6 @@ from tests.support.leaks import processes
 from tests.support.talk import until_info
 
 
-@long
 async def test_a_killed_connector_is_replaced_for_the_next_prompt(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client
@@ -38,7 +36,6 @@ async def test_a_killed_connector_is_replaced_for_the_next_prompt(tmp_path):
         assert await heard(client, sid) == said("first words", "second words")
 
 
-@long
 async def test_a_killed_terminal_is_interrupted_and_resumed(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client
@@ -55,7 +52,6 @@ async def test_a_killed_terminal_is_interrupted_and_resumed(tmp_path):
         assert await heard(client, sid) == said("first words")
 
 
-@long
 async def test_a_closed_session_is_resumed_on_either_side(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client
@@ -74,7 +70,6 @@ async def test_a_closed_session_is_resumed_on_either_side(tmp_path):
         assert (await record_of(client, sid))["agentSessionId"] == record["agentSessionId"]
 
 
-@long
 async def test_a_killed_server_finds_its_session_again(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client
@@ -103,7 +98,6 @@ def forget_everything() -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-@long
 @pytest.mark.parametrize("side", ["acp", "tui"])
 async def test_a_conversation_that_is_gone_is_missed(tmp_path, side):
     async with server_of(tmp_path) as server:

@@ -1,6 +1,7 @@
 """Which conversation a terminal has open: after `/new`, beside another, and without the agent's evidence."""
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -14,18 +15,29 @@ from tests.agents.use import (
     ask_in_terminal,
     heard,
     hybrid,
-    long,
     record_of,
     said,
+    say_in_chat,
     say_in_terminal,
     server_of,
     session_of,
     start,
+    submit,
 )
-from tests.support.client import Client, Unexpected, request_id
+from tests.support.client import Client, TerminalView, Unexpected, request_id
+from tests.support.leaks import processes
 
 
-@long
+async def begin_anew(term: TerminalView, command: str) -> None:
+    """A conversation after that of the first words."""
+    await term.until_text("echo: first words", PATIENCE)
+    await term.until_text(AGENT.ready, PATIENCE)
+    await submit(term, command)
+    await term.until_no_text("echo: first words", PATIENCE)
+    await term.until_quiet()  # it may show its input before it takes Enter
+    await ask_in_terminal(term, "new words")
+
+
 @pytest.mark.parametrize("command", AGENT.begin_anew)
 async def test_a_new_conversation_begun_in_the_terminal_is_the_one_that_moves(tmp_path, command):
     async with session_of(tmp_path) as (client, sid):
@@ -34,16 +46,52 @@ async def test_a_new_conversation_begun_in_the_terminal_is_the_one_that_moves(tm
         was = (await hybrid(client, sid))["agentSessionId"]
         await client.switch(sid, "tui")
         async with client.terminal(sid) as term:
-            await term.until_text("echo: first words", PATIENCE)
-            await term.until_text(AGENT.ready, PATIENCE)
-            await term.submit(command)
-            await term.until_no_text("echo: first words", PATIENCE)
-            await term.until_quiet()  # it may show its input before it takes Enter
-            await ask_in_terminal(term, "new words")
+            await begin_anew(term, command)
             await client.switch(sid, "acp")
         assert await heard(client, sid) == [*AGENT.begun_anew, *said("new words")]
         assert (await hybrid(client, sid))["agentSessionId"] != was
         assert (await record_of(client, sid))["agentSessionHistory"] == [was]
+
+
+@pytest.mark.skipif(AGENT.pick_older is None, reason="no list to choose from that takes few keys")
+async def test_an_older_conversation_opened_in_the_terminal_is_the_one_that_moves(tmp_path):
+    async with session_of(tmp_path) as (client, sid):
+        await say_in_terminal(client, sid, "first words")
+        await client.switch(sid, "acp")
+        older = (await hybrid(client, sid))["agentSessionId"]
+        await client.switch(sid, "tui")
+        async with client.terminal(sid) as term:
+            await begin_anew(term, AGENT.begin_anew[0])
+            await client.switch(sid, "acp")
+        newer = (await hybrid(client, sid))["agentSessionId"]
+        await client.switch(sid, "tui")
+        async with client.terminal(sid) as term:
+            await term.until_text("echo: new words", PATIENCE)
+            await term.until_text(AGENT.ready, PATIENCE)
+            await submit(term, "/resume")
+            await term.until_text("first words", PATIENCE)
+            await term.until_quiet()
+            await term.send(AGENT.pick_older)
+            await term.until_quiet()
+            await term.send(b"\r")
+            await term.until_text("echo: first words", PATIENCE)
+            await term.until_quiet()
+            await client.switch(sid, "acp")
+        assert await heard(client, sid) == said("first words")
+        assert (await hybrid(client, sid))["agentSessionId"] == older
+        assert (await record_of(client, sid))["agentSessionHistory"] == [newer]
+        change = await id_change(client, sid)
+        if PROFILE.evidence == "locks":  # it holds the locks of both
+            assert (change["was"], change["now"]) == (newer, older)
+        else:
+            assert change is None
+
+
+async def id_change(client: Client, sid: str) -> Json | None:
+    """What the chat state says of another conversation than was thought."""
+    async with client.chat(sid) as chat:
+        change: Json | None = chat.state["idChange"]
+        return change
 
 
 async def to_chat_by_title(client: Client, sid: str, words: str) -> bool:
@@ -59,7 +107,6 @@ async def to_chat_by_title(client: Client, sid: str, words: str) -> bool:
     return True
 
 
-@long
 async def test_two_sessions_in_one_folder_keep_apart(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client
@@ -83,7 +130,8 @@ def spoil() -> None:
             for record in (home / ".claude/sessions").glob("*.json"):
                 record.unlink()
         case "locks":
-            shutil.move(home / ".codex/thread-writer-locks", mkdtemp())
+            with suppress(FileNotFoundError):  # made again for a new thread only
+                shutil.move(home / ".codex/thread-writer-locks", mkdtemp())
         case "breadcrumb":
             for crumb in (home / ".omp/agent/terminal-sessions").iterdir():
                 crumb.unlink()
@@ -100,7 +148,6 @@ async def talk_elsewhere(text: str) -> str:
     return session_id
 
 
-@long
 async def test_without_evidence_the_only_candidate_is_taken(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
@@ -118,7 +165,6 @@ async def test_without_evidence_the_only_candidate_is_taken(tmp_path):
         assert await heard(client, sid) == said("first words")
 
 
-@long
 async def test_without_evidence_one_of_several_is_chosen(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
@@ -136,3 +182,47 @@ async def test_without_evidence_one_of_several_is_chosen(tmp_path):
             await client.switch_to(sid, ours)
         assert await heard(client, sid) == said("first words")
         assert (await hybrid(client, sid))["agentSessionId"] == ours
+
+
+@pytest.mark.skipif(PROFILE.evidence is not None, reason="states which conversation its terminal has open")
+async def test_a_conversation_of_others_that_changed_meanwhile_is_not_moved_on_to(tmp_path):
+    async with session_of(tmp_path) as (client, sid):
+        await say_in_terminal(client, sid, "first words")
+        await client.switch(sid, "acp")
+        await say_in_chat(client, sid, "second words")
+        ours = (await hybrid(client, sid))["agentSessionId"]
+        await client.switch(sid, "tui")
+        async with client.terminal(sid) as term:
+            await term.until_text("echo: second words", PATIENCE)
+        await talk_elsewhere("other words")
+        await client.switch(sid, "acp")
+        assert await heard(client, sid) == said("first words", "second words")
+        assert (await hybrid(client, sid))["agentSessionId"] == ours
+        assert (await record_of(client, sid))["agentSessionHistory"] == []
+        assert await id_change(client, sid) is None
+
+
+async def test_a_choice_that_the_agent_does_not_have_touches_nothing(tmp_path):
+    async with server_of(tmp_path) as server:
+        client = server.client
+        sid = await start(client)
+        async with client.terminal(sid) as term:
+            await ask_in_terminal(term, "first words")
+            await term.until_quiet()
+            if PROFILE.evidence is not None:  # it is known better
+                with pytest.raises(Unexpected) as refused:
+                    await client.switch_to(sid, AGENT.unknown_id)
+                assert refused.value.status == 400
+            spoil()
+            before = {one.pid for one in processes(server.data)}
+            with pytest.raises(Unexpected) as refused:
+                await client.switch_to(sid, AGENT.unknown_id)
+            assert (refused.value.status, refused.value.reason) == (409, "not_eligible")
+            assert refused.value.body["eligibility"] == "not_listed"
+            assert {one.pid for one in processes(server.data)} == before
+            assert term.closed is None
+            await ask_in_terminal(term, "second words")
+            await term.until_quiet()
+            spoil()
+            await client.switch(sid, "acp")
+        assert await heard(client, sid) == said("first words", "second words")

@@ -10,7 +10,6 @@ from tests.agents.use import (
     heard,
     hybrid,
     kill_side,
-    long,
     said,
     say_in_chat,
     say_in_terminal,
@@ -25,7 +24,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@long
 @pytest.mark.skipif(PROFILE.evidence == "locks", reason="its lock keeps the other program out")
 async def test_the_terminal_stays_while_another_program_has_its_conversation(tmp_path):
     async with server_of(tmp_path) as server:
@@ -70,7 +68,6 @@ async def test_the_chat_stays_while_another_program_has_its_conversation(tmp_pat
             await term.until_text("echo: first words", PATIENCE)
 
 
-@long
 async def test_a_closed_session_is_not_resumed_while_another_program_has_its_conversation(tmp_path):
     async with server_of(tmp_path) as server:
         client = server.client

@@ -9,7 +9,6 @@ from tests.agents.use import (
     PATIENCE,
     heard,
     hybrid,
-    long,
     record_of,
     said,
     say_in_chat,
@@ -17,6 +16,7 @@ from tests.agents.use import (
     server_of,
     session_of,
     start,
+    submit,
     turns,
 )
 from tests.support.leaks import processes, temp_folders
@@ -24,14 +24,13 @@ from tests.support.leaks import processes, temp_folders
 TRIPS = 20 if LONG else 3
 
 
-@long
 async def test_from_the_terminal_to_the_chat_and_back_twice(tmp_path, clock):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
             with clock.step("terminal ready"):
                 await term.until_text(AGENT.ready, PATIENCE)
             with clock.step("terminal turn"):
-                await term.submit("first words")
+                await submit(term, "first words")
                 await term.until_text("echo: first words", PATIENCE)
             with clock.step("switch to chat"):
                 assert (await client.switch(sid, "acp"))["side"] == "acp"
@@ -50,7 +49,7 @@ async def test_from_the_terminal_to_the_chat_and_back_twice(tmp_path, clock):
             await term.until_text("echo: second words", PATIENCE)
             assert "echo: first words" in term.text()
             with clock.step("terminal turn, again"):
-                await term.submit("third words")
+                await submit(term, "third words")
                 await term.until_text("echo: third words", PATIENCE)
             with clock.step("switch to chat, again"):
                 assert (await client.switch(sid, "acp"))["side"] == "acp"
@@ -78,17 +77,16 @@ async def test_from_the_chat_to_the_terminal_and_back(tmp_path):
         assert (await record_of(client, sid))["agentSessionHistory"] == []
 
 
-@long
 async def test_a_chat_without_a_prompt_goes_to_the_terminal(tmp_path):
     async with session_of(tmp_path, startSide="acp") as (client, sid):
         was = (await hybrid(client, sid))["agentSessionId"]
         assert was
         assert (await client.switch(sid, "tui"))["side"] == "tui"
+        async with client.chat(sid) as chat:
+            change = chat.state["idChange"]
         await say_in_terminal(client, sid, "first words")
         assert (await client.switch(sid, "acp"))["side"] == "acp"
-        async with client.chat(sid) as chat:
-            assert turns(chat) == said("first words")
-            change = chat.state["idChange"]
+        assert await heard(client, sid) == said("first words")
         now = (await hybrid(client, sid))["agentSessionId"]
         history = (await record_of(client, sid))["agentSessionHistory"]
         if PROFILE.reopens_unprompted:

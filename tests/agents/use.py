@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 import trio
 
 from hybridmux.proc import table
@@ -25,7 +24,6 @@ CONFIG = "[budgets]\nprecheck = 90.0\nstarting = 90.0\ninterrupting = 20.0\nstop
 """Deadlines for a machine that does other work too; on a quiet one none comes near the defaults."""
 
 LONG = "HYBRIDMUX_LONG" in os.environ
-long = pytest.mark.skipif(not LONG, reason="only in a run with --long")
 
 
 class Clock:
@@ -104,10 +102,18 @@ async def record_of(client: Client, sid: str) -> dict[str, Any]:
     return record
 
 
+async def submit(term: TerminalView, text: str) -> None:
+    """Types a line, and Enter when all of it has been drawn: sooner it may count as part of a paste."""
+    await term.send(text.encode())
+    await term.until_text(re.escape(text[:24]), PATIENCE)
+    await term.until_quiet(0.2, PATIENCE)
+    await term.send(b"\r")
+
+
 async def ask_in_terminal(term: TerminalView, text: str) -> None:
     """One turn by keys in a terminal that takes input or will soon."""
     await term.until_text(AGENT.ready, PATIENCE)
-    await term.submit(text)
+    await submit(term, text)
     await term.until_text(f"echo: {re.escape(text)}", PATIENCE)
 
 

@@ -60,6 +60,7 @@ class ScriptedTui:
 
     def set(self, turn: str) -> None:
         self.turn = turn
+        self.world.stored = self.world.stored or (self.world.stores_at_end and turn == "idle")
         if turn == "running" and self.session_id is None:
             self.session_id = self.world.begin()
             self.world.prompted.add(self.session_id)
@@ -74,8 +75,8 @@ class ScriptedTui:
         return TuiState(
             turn=self.turn,
             ready=True,
-            session_id=self.session_id,
-            stored=self.world.stored,
+            session_id=None if self.world.silent else self.session_id,
+            stored=None if self.world.silent else self.world.stored,
             draft=self.world.draft,
             not_root=self.world.not_root,
         )
@@ -173,8 +174,12 @@ class ScriptedChat:
     async def sessions(self, until=None) -> list[Summary]:
         await behave(self.world.list_)
         await trio.sleep(self.world.delay())
-        when = self.world.updated_at
-        return [Summary(session_id=each, title=each, updated_at=when) for each in self.world.sessions()]
+        return [
+            Summary(
+                session_id=each, title=each, updated_at=self.world.updated.get(each, self.world.updated_at)
+            )
+            for each in self.world.sessions()
+        ]
 
     async def new(self):
         self.world.enter("chat")

@@ -67,6 +67,12 @@ class World:
     """So many loads find an active writer."""
     updated_at: str | None = None
     """What the agent's list says of when the conversation was changed."""
+    updated: dict[str, str] = field(factory=dict)
+    """The same for one conversation each."""
+    silent: bool = False
+    """The terminal does not state which conversation it has open."""
+    stores_at_end: bool = False
+    """The end of a turn stores its conversation."""
     options: dict[str, str | bool] = field(factory=dict)
     """The config options of a connector that has just opened a conversation."""
     refused: set[str] = field(factory=set)

@@ -97,7 +97,9 @@ async def checked(stage: Stage) -> AsyncIterator[Names]:
     async with trio.open_nursery() as nursery, stage.client.chat(sid) as chat:
         nursery.start_soon(stage.ask, "sessions.switch", (sid,), {"to": "acp"})
         await chat.until(lambda v: v.state["eligibility"].get("reason") == "checking")
-        await chat.until(lambda _: any(one.side == "acp" for one in processes(stage.server.data, sid)))
+        with trio.fail_after(20):  # no frame tells of it
+            while not any(one.side == "acp" for one in processes(stage.server.data, sid)):  # noqa: ASYNC110
+                await trio.sleep(0.05)
         yield {"moving": sid}
         for one in processes(stage.server.data, sid):
             if one.side == "acp":  # enough: the check need not wait any longer

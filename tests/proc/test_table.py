@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -105,3 +106,15 @@ async def test_a_leader_whose_other_threads_run_on_is_alive(started, read_line, 
 def test_the_boot_has_an_id():
     assert table.boot_id() == table.boot_id()
     assert Mark("d", "s", table.boot_id(), "r")
+
+
+def test_children_are_those_that_the_table_has(monkeypatch):
+    with subprocess.Popen(["sleep", "60"]) as one, subprocess.Popen(["sleep", "60"]) as other:
+        quick = set(table.children(os.getpid()))
+        monkeypatch.setattr(os.path, "exists", lambda _: False)  # a kernel without such lists
+        slow = set(table.children(os.getpid()))
+        one.kill()
+        other.kill()
+    assert {one.pid, other.pid} <= quick
+    assert quick == slow
+    assert table.children(one.pid) == []

@@ -196,6 +196,12 @@ async def test_an_engine_given_in_the_command_is_looked_at_too(programs, tmp_pat
     assert await obstacles(omp.PROFILE, command, programs.env, "/") == []
 
 
+def runnable(file, text):
+    """A file that may be executed."""
+    file.write_text(text)
+    file.chmod(0o755)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -203,6 +209,8 @@ async def test_an_engine_given_in_the_command_is_looked_at_too(programs, tmp_pat
         (lambda file: file.symlink_to("/gone/opencode"), "is a link to /gone/opencode, which does not exist"),
         (lambda file: file.write_text("x"), "is not an executable file (chmod +x)"),
         (lambda file: os.mkfifo(file), "is no program"),
+        (lambda file: runnable(file, "exec node x"), "says what runs it (#!), not a program"),
+        (lambda file: runnable(file, "@ECHO off\r\n"), "opencode is a script for Windows, not a program"),
         (lambda file: None, "opencode is not installed (not found on PATH); npm install -g opencode-ai"),
     ],
 )

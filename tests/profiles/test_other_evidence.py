@@ -2,6 +2,9 @@
 
 import fcntl
 import os
+import subprocess
+import sys
+from contextlib import contextmanager
 
 import pytest
 from attrs import evolve
@@ -9,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridmux.agents import codex_locks, omp_breadcrumb
+from hybridmux.agents import testimony as files
+from hybridmux.agents.codex import PROFILE as CODEX
 from hybridmux.agents.omp_breadcrumb import Breadcrumb
 
 OLD, NEW = "01a22a6a-70e8-7dc2-ad0c-b97e8b7be7a7", "01a22a6b-0000-7dc2-ad0c-b97e8b7be7a7"
@@ -84,6 +89,41 @@ def test_a_lock_that_this_process_holds_is_seen_and_is_its_own(tmp_path):
         assert codex_locks.lockers(OLD, env) == {os.getpid()}
         assert not codex_locks.lockers(f"../{OLD}", env)
     assert codex_locks.held_threads([os.getpid()], env) == []
+
+
+@contextmanager
+def holder(home, thread, *, launched=False):
+    """A program that holds a thread's lock, or a launcher with such a child; the pid that was started."""
+    lock = str(home / "thread-writer-locks" / f"{thread}.lock")
+    hold = f"lock = open({lock!r}, 'w'); print(flush=True); input()"
+    launch = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {hold!r}])"
+    argv = [sys.executable, "-c", launch if launched else hold]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        program.stdout.readline()
+        yield program.pid
+        program.stdin.close()
+
+
+def stated(pid, home):
+    """The session that the files state of a codex with this pid."""
+    env = {"CODEX_HOME": str(home)}
+    subject = files.Subject(pid=pid, start_ticks=0, by_engine=True, tty="", cwd="/", env=env, started_at=0)
+    return files.testimony(CODEX, subject).session_id
+
+
+@pytest.mark.parametrize("launched", [False, True])
+def test_the_lock_of_a_program_or_of_what_its_launcher_started(tmp_path, launched):
+    (tmp_path / "thread-writer-locks").mkdir()
+    with holder(tmp_path, OLD, launched=launched) as pid:
+        assert stated(pid, tmp_path) == OLD
+    assert stated(pid, tmp_path) is None
+
+
+def test_a_codex_that_was_started_by_a_codex_is_another_one(tmp_path):
+    (tmp_path / "thread-writer-locks").mkdir()
+    own = (tmp_path / "thread-writer-locks" / f"{OLD}.lock").open("w")
+    with own, holder(tmp_path, NEW):
+        assert stated(os.getpid(), tmp_path) == OLD
 
 
 def test_codex_home():

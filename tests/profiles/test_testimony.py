@@ -40,7 +40,7 @@ def process(pid: int, ppid: int, name: str, state: str = "S") -> Entry:
 
 def subject(tmp_path, *, by_engine: bool, pid: int = 10) -> Subject:
     return Subject(
-        pid=pid, start_ticks=1, by_engine=by_engine, members=list, tty="/dev/pts/0", cwd="/",
+        pid=pid, start_ticks=1, by_engine=by_engine, tty="/dev/pts/0", cwd="/",
         env={"HOME": str(tmp_path)}, started_at=0.0,
     )  # fmt: skip
 
@@ -59,8 +59,9 @@ def subject(tmp_path, *, by_engine: bool, pid: int = 10) -> Subject:
     ],
 )
 def test_which_program_is_the_terminal_s_own(tmp_path, monkeypatch, by_engine, children, not_root):
-    found = [process(10, 1, "node"), *(process(*each) for each in children)]
-    monkeypatch.setattr(table, "entries", lambda: {one.pid: one for one in found})
+    found = {each[0]: process(*each) for each in [(10, 1, "node"), *children]}
+    monkeypatch.setattr(table, "entry", found.get)
+    monkeypatch.setattr(table, "children", lambda pid: [one.pid for one in found.values() if one.ppid == pid])
     stated = files.testimony(claudecode.PROFILE, subject(tmp_path, by_engine=by_engine))
     assert (stated.not_root, stated.session_id) == (not_root, None)
 

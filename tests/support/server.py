@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -53,14 +53,19 @@ class Server:
 
 @asynccontextmanager
 async def serving(
-    folder: Path, *, config: str = "", env: Mapping[str, str] | None = None, data: Path | None = None
+    folder: Path,
+    *,
+    config: str = "",
+    env: Mapping[str, str] | None = None,
+    data: Path | None = None,
+    program: Sequence[str] = (str(PROGRAM),),
 ) -> AsyncIterator[Server]:
     """The real server, with a HOME of its own below `folder`; stopped at the end."""
     home = folder / "home"
     home.mkdir(exist_ok=True)
     data = data or folder / "data"
     stderr = folder / "server.err"
-    argv = [str(PROGRAM), "serve", "--host", "127.0.0.1", "--port", "0", "--data", str(data)]
+    argv = [*program, "serve", "--host", "127.0.0.1", "--port", "0", "--data", str(data)]
     if config:
         file = folder / "config.toml"
         file.write_text(config)
