@@ -123,7 +123,7 @@ def stated_obstacle(s: HybridSession) -> EligibilityReason | None:
     tui = s.sides.tui
     if s.position.step is Step.TUI and tui is not None:
         state = tui.value.glance()
-        if (reason := _unfit(s, state)) and not _is_to_come(s, state):
+        if reason := _unfit(s, state):
             return reason
         session_id = state.session_id
     else:

@@ -86,8 +86,7 @@ class Busy:
     async def prove(self) -> None:
         """The session at hand answers."""
         assert self.at is not None
-        if self.side == "acp":
-            self.at.widen(activity="turn")  # its end is on disk a moment after it is to be seen
+        self.at.widen(activity="turn")  # its end is on disk a moment after it is to be seen
         say = say_in_terminal if self.side == "tui" else say_in_chat
         await say(self.client, self.sid, self._fresh("proof"))
 

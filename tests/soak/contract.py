@@ -18,6 +18,11 @@ def must(holds: object, what: str) -> None:
         raise Breach(what)
 
 
+def is_busy(body: Any) -> bool:
+    """A 409 says that another switch runs: it is checked, or under way."""
+    return body.get("reason") == "switching" or body.get("eligibility") == "checking"
+
+
 def switched(status: int, body: Any, to: str) -> str:
     """The outcome of a switch in a word or two: `moved`, `stayed`, `409 reason`, `502`."""
     if status == 200:

@@ -6,7 +6,7 @@ import trio
 from attrs import define
 
 from tests.soak import contract
-from tests.soak.contract import Breach, must
+from tests.soak.contract import Breach, is_busy, must
 from tests.soak.faults import lasting
 from tests.soak.subject import LONGEST, Subject, meanwhile
 from tests.soak.turns import UnderWay, under_way
@@ -165,7 +165,7 @@ async def _twice(s: Subject, body: dict[str, str]) -> Answer:
                 await trio.sleep(0.01)
     if len(answers) < 2:
         raise Breach("the second of two switches has no answer")
-    busy = [answer for answer in answers if answer[0] == 409 and answer[1].get("reason") == "switching"]
+    busy = [answer for answer in answers if answer[0] == 409 and is_busy(answer[1])]
     must(len(busy) == 1, f"two switches at once: {answers}")
     answers.remove(busy[0])
     return answers[0]
