@@ -38,7 +38,7 @@ class EndReport:
     survivors: list[str] = field(factory=list)
     """Names of what is still alive; without pids, as it is told to everybody."""
     spared: list[str] = field(factory=list)
-    """What was left alone because its command line is on the list of shared daemons."""
+    """Names of what was left alone because its command line is on the list of shared daemons."""
     along: list[str] = field(factory=list)
     """Names of the others that were there at the last `members()`, or were told to end, and have gone."""
     detached: list[str] = field(factory=list)
