@@ -8,6 +8,7 @@ from contextlib import suppress
 import trio
 import trio_websocket
 
+from hybridmux.problems import said
 from tests.faults import outcomes
 from tests.faults.breaks import unharmed
 from tests.faults.holds import hold
@@ -15,6 +16,7 @@ from tests.faults.stage import ORIGIN, TARGET, Stage
 from tests.support.client import request_id
 
 BUSY = {"error": "the session is busy: switch", "reason": "switching"}
+CHECKED = {"error": said("checking"), "reason": "not_eligible", "eligibility": "checking"}
 
 
 async def second_switch(stage: Stage, phase: str) -> None:
@@ -22,7 +24,8 @@ async def second_switch(stage: Stage, phase: str) -> None:
     await hold(stage, phase)
     for to in ("tui", "acp"):
         body = {"clientRequestId": request_id(), "to": to}
-        assert await stage.client.post(f"{stage.path}/switch", body, status=409) == BUSY
+        refusal = CHECKED if phase == "precheck" else BUSY
+        assert await stage.client.post(f"{stage.path}/switch", body, status=409) == refusal
     stage.break_with("")
     await unharmed(stage, phase)
 
@@ -107,7 +110,8 @@ async def viewers(stage: Stage, phase: str) -> None:
         )
         assert hybrid["side"] == "switching"
         assert hybrid["state"] == "active"
-        assert stage.chat.state["eligibility"] == {"available": False, "reason": "switching"}
+        moving = {"available": False, "reason": "switching", "text": said("switching")}
+        assert stage.chat.state["eligibility"] == moving
     generation = stage.chat.snapshot["generation"]
     stage.break_with("")
     await unharmed(stage, phase)
