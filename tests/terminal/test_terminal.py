@@ -324,6 +324,7 @@ async def test_many_at_once(terminal):
         async with terminal(f"seq {number} {number + 2000}") as t:
             await t.wait_exited()
             await ended(t)
+        assert t.exit_code == 0, (t.end_report, everything(t))
         lines = everything(t).decode().split()
         assert lines == [str(n) for n in range(number, number + 2001)]
 
