@@ -1,31 +1,21 @@
 """Scenes with a stand-in for Claude Code, and with programs that are none of the server's."""
 
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import trio
 
-from tests.e2e.fake_claude import register
 from tests.e2e.stage import DEMO, Names, Stage
+from tests.support.fake_claude import foreign, install
 from tests.support.leaks import processes
-
-FAKE = Path(__file__).with_name("fake_claude.py")
 
 
 async def claude(stage: Stage, *cmd: str) -> str:
     """A launch config of the stand-in (or of what starts it); its connector is on the PATH."""
-    folder = stage.folder / "bin"
-    folder.mkdir(exist_ok=True)
-    python = f"exec {sys.executable} -S -E {FAKE}"
-    for name, side in (("claude", "tui"), ("claude-agent-acp", "acp")):
-        stage.program(f"bin/{name}", f'{python} {side} "$@"')
-    path = f"{folder}:{os.environ['PATH']}"
     body = {
-        "name": "claude", "cmd": list(cmd) or ["claude"], "hybrid": True, "cwd": "", "env": {"PATH": path},
+        "name": "claude", "cmd": list(cmd) or ["claude"], "hybrid": True, "cwd": "",
+        "env": {"PATH": install(stage.folder)},
     }  # fmt: skip
     return (await stage.client.post("/api/launch-configs", body))["id"]
 
@@ -34,7 +24,7 @@ async def in_terminal(stage: Stage, config: str) -> str:
     """A session of that config in its terminal."""
     sid: str = (await stage.client.post("/api/sessions", {"configId": config}))["id"]
     async with stage.client.terminal(sid) as term:
-        await term.until_text("ready")
+        await term.until_text("welcome")
     return sid
 
 
@@ -47,16 +37,9 @@ async def in_chat(stage: Stage, config: str) -> str:
     return sid
 
 
-@asynccontextmanager
-async def foreign(stage: Stage, agent_session: str) -> AsyncIterator[None]:
-    """A living program outside the server that says it has the conversation open."""
-    program = subprocess.Popen(["sleep", "600"])  # noqa: ASYNC220 - a test, and quick
-    register(stage.server.home, program.pid, agent_session, "/")
-    try:
-        yield
-    finally:
-        program.kill()  # its record stays behind, as one does after a SIGKILL
-        program.wait()
+def claude_home(stage: Stage) -> Path:
+    """Where the stand-in keeps its files."""
+    return stage.server.home / ".claude"
 
 
 @asynccontextmanager
@@ -77,7 +60,8 @@ async def visited(stage: Stage) -> AsyncIterator[Names]:
         await view.until(lambda v: any(each["code"] == "agent_gone" for each in v.of("notice")))
     kept = (await stage.client.get(f"/api/hybrid-sessions/{record}"))["agentSessionId"]
     open_ = [await stage.agent_session(sid) for sid in (chat, bereft)]
-    async with foreign(stage, open_[0]), foreign(stage, open_[1]), foreign(stage, kept):
+    home = claude_home(stage)
+    with foreign(home, open_[0]), foreign(home, open_[1]), foreign(home, kept):
         yield {"chat": chat, "bereft": bereft, "record": record, "item": item}
 
 
@@ -85,7 +69,7 @@ async def visited(stage: Stage) -> AsyncIterator[Names]:
 async def several(stage: Stage) -> AsyncIterator[Names]:
     """A launcher with two agents below it: either could be the terminal's."""
     child = stage.program("claude", "read -r _ || sleep 600")
-    node = stage.program("node", '"$1" <&0 & "$1" <&0 & echo ready; wait')
+    node = stage.program("node", '"$1" <&0 & "$1" <&0 & echo welcome; wait')
     yield {"terminal": await in_terminal(stage, await claude(stage, node, child))}
 
 

@@ -6,6 +6,7 @@ from hybridmux.problems import said
 from tests.e2e import outside
 from tests.e2e.conftest import SHORT
 from tests.e2e.stage import Stage
+from tests.support.fake_claude import foreign
 
 QUICK = SHORT + "evidence_beat = 0.2\n"
 FREE = {"available": True}
@@ -29,7 +30,7 @@ async def test_a_program_of_others_is_shown_while_it_has_the_conversation_open(s
         async with running.client.chat(sid) as chat:
             for _ in range(2):
                 await chat.until(lambda v: v.state["eligibility"] == FREE, SECONDS)
-                async with outside.foreign(stage, agent_session):
+                with foreign(outside.claude_home(stage), agent_session):
                     await chat.until(lambda v: v.state["eligibility"] == there, SECONDS)
             await chat.until(lambda v: v.state["eligibility"] == FREE, SECONDS)
         await running.client.switch(sid, "acp" if side == "tui" else "tui")

@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import subprocess
-import sys
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -15,20 +13,24 @@ from hybridmux.proc import table
 from tests.e2e.conftest import SHORT
 from tests.support import fake_claude
 from tests.support.client import Unexpected, serving
+from tests.support.fake_claude import foreign
 from tests.support.leaks import processes
 from tests.support.opened import opened_in
 from tests.support.secrets import LOUD, Overheard, Said, Secrets, find, paths_of
 
+FOLDER = "unmistakable-config"
 WORDS = (
     fake_claude.SECRET, fake_claude.NAME, fake_claude.SOCKET, fake_claude.FEATURE, fake_claude.KEY_HASH,
-    fake_claude.FOLDER, "messagingSocketPath",
+    FOLDER, "messagingSocketPath",
 )  # fmt: skip
 
 
 @pytest.fixture
 def claude(tmp_path):
     """A machine on which Claude Code and its connector are installed; its environment."""
-    return fake_claude.install(tmp_path)
+    config = tmp_path / FOLDER
+    (config / "sessions").mkdir(parents=True)
+    return {"PATH": fake_claude.install(tmp_path), "CLAUDE_CONFIG_DIR": str(config)}
 
 
 @asynccontextmanager
@@ -36,20 +38,6 @@ async def loud_server(folder: Path, env: dict[str, str]):
     """A server that logs all it can, and what it lets out."""
     async with serving(folder, config=SHORT, env=env, program=LOUD) as server:
         yield Overheard(server)
-
-
-@contextmanager
-def foreign(env: dict[str, str], cwd: Path, agent_session: str):
-    """Somebody else's Claude Code with that conversation: its pid."""
-    argv = [sys.executable, fake_claude.__file__, "foreign", agent_session]
-    with subprocess.Popen(
-        argv, cwd=cwd, env={**os.environ, **env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        try:
-            process.stdout.readline()
-            yield process.pid
-        finally:
-            process.stdin.close()
 
 
 def stated(config: Path) -> str:
@@ -89,7 +77,7 @@ async def test_nothing_of_a_registry_leaves_the_server(claude, tmp_path):
                     await shows(heard, sid, "idle")
 
                 # Refused because of somebody else, of its own files, of the connector.
-                with foreign(claude, work, agent_session) as pid:
+                with foreign(config, agent_session) as pid:
                     others.add(pid)
                     heard.ticks.add(table.entry(pid).start_ticks)
                     await refused(heard, sid, "occupied_external")
@@ -120,7 +108,7 @@ async def test_nothing_of_a_registry_leaves_the_server(claude, tmp_path):
                 assert ("agent", "echo: and now?") in chat.messages()
                 registered |= {int(file.stem) for file in (config / "sessions").glob("*.json")}
                 await heard.look_around()
-                with foreign(claude, work, agent_session) as pid:
+                with foreign(config, agent_session) as pid:
                     others.add(pid)
                     await refused(heard, sid, "occupied_external", to="tui")
             await client.switch(sid, "tui")
@@ -147,7 +135,7 @@ async def test_nothing_of_a_registry_leaves_the_server(claude, tmp_path):
     secrets = Secrets(words=secrets.words, pids=secrets.pids | others | registered)
     assert heard.find(secrets) == []
     # The reader was at work: what was kept inside was there to be told.
-    assert len(registered) == 2  # the terminal's and the connector's, of those that live
+    assert len(registered - others) == 2  # the terminal's and the connector's, of those that live
     assert heard.find(Secrets(words=frozenset({agent_session}))) != []
     assert {f"{pid}.json" for pid in registered} <= set(names)
     assert not [name for name in names if name.endswith(".key")]

@@ -1,11 +1,9 @@
 """What files say of a running TUI and of everybody who has a session open, over real processes and locks."""
 
 import fcntl
-import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 
 import pytest
 
@@ -14,22 +12,11 @@ from hybridmux.agents import testimony as files
 from hybridmux.agents.testimony import Openers, Subject, openers
 from hybridmux.proc import table
 from hybridmux.proc.table import Entry
-from tests.e2e.fake_claude import register, registration
+from tests.support.fake_claude import foreign
 
 SESSION = "48eb007c-3c6b-4ba8-b23f-7c6ce8782516"
 OTHER = SESSION.replace("4", "5")
 NOBODY: frozenset[int] = frozenset()
-
-
-@contextmanager
-def living(*argv: str):
-    """A process that waits."""
-    program = subprocess.Popen(argv or ["sleep", "600"])
-    try:
-        yield program
-    finally:
-        program.kill()
-        program.wait()
 
 
 def process(pid: int, ppid: int, name: str, state: str = "S") -> Entry:
@@ -77,20 +64,17 @@ def _shows(module) -> bool:
 
 def test_who_is_registered_counts_while_it_lives(tmp_path):
     env = {"HOME": str(tmp_path)}
-    with living() as program:
-        register(tmp_path, program.pid, SESSION, "/")
+    with foreign(tmp_path / ".claude", SESSION) as pid:
         found = openers(claudecode.PROFILE, SESSION, env)
         assert found.any_but(NOBODY)
-        assert not found.any_but(frozenset({program.pid}))
+        assert not found.any_but(frozenset({pid}))
         assert not openers(claudecode.PROFILE, OTHER, env)
     assert not openers(claudecode.PROFILE, SESSION, env)
 
 
 @pytest.mark.parametrize("change", [{"procStart": "1"}, {"pidDomain": "linux:x:pid:[1]"}, {"pid": 1}])
 def test_a_registration_that_does_not_fit_its_process_counts_for_nothing(tmp_path, change):
-    with living() as program:
-        file = register(tmp_path, program.pid, SESSION, "/")
-        file.write_text(json.dumps({**registration(program.pid, SESSION, "/"), **change}))
+    with foreign(tmp_path / ".claude", SESSION, **change):
         assert not openers(claudecode.PROFILE, SESSION, {"HOME": str(tmp_path)})
 
 

@@ -144,8 +144,7 @@ async def test_h5_a_mistake_in_a_session_s_task_leaves_none_of_its_processes(ser
 @asynccontextmanager
 async def claude_session(server, folder: Path, **env: str):
     """Claude Code in its terminal, with one message said: (its server, session id)."""
-    whole = fake_claude.install(folder)
-    async with server(env=whole) as running:
+    async with server(env={"PATH": fake_claude.install(folder)}) as running:
         client: Client = running.client
         config = {"name": "x", "cmd": ["claude"], "cwd": str(folder), "env": env, "hybrid": True}
         config_id = (await client.post("/api/launch-configs", config))["id"]
