@@ -243,7 +243,8 @@ async def _give_up(s: HybridSession, why: str) -> None:
 
 
 async def reconnect(s: HybridSession) -> None:
-    """A new connector on the same conversation: resumed where the agent can, loaded anew otherwise."""
+    """A new connector on the same conversation: resumed where the agent can, loaded anew otherwise, and where
+    others may have written to it."""
     check_folder(s)
     await check_connector(s)
     was = s.record.agent_session_id
@@ -254,11 +255,13 @@ async def reconnect(s: HybridSession) -> None:
             if session_id is None:
                 await s.commit(await begin_conversation(s, chat), side="acp", unprompted=True)
                 tell_replaced(s, was)
-            elif chat.abilities.resume:
+            elif chat.abilities.resume and not (s.outsiders.left_traces and chat.abilities.load):
                 await continue_conversation(s, chat, session_id)
                 s.log.mark("reconnected")
             else:
                 publish(s, await load(s, session_id, s.knowledge()))
+                if s.outsiders.left_traces:
+                    s.log.say("loaded_anew", "Another program had this conversation open; it was read again.")
     except BaseException as exc:
         note_login(s, exc)
         await s.sides.discard()

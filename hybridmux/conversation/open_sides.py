@@ -162,11 +162,14 @@ class OpenSides:
             self.partings.note(held.value.report, "chat's agent")
             await held.release()
 
-    async def connected(self, connect: Callable[[], Awaitable[None]]) -> ChatSide:
-        """The chat side; `connect` opens and adopts one if there is none. Raises `SideFailed`."""
+    async def connected(self, connect: Callable[[], Awaitable[None]], stale: Callable[[], bool]) -> ChatSide:
+        """The chat side; `connect` opens and adopts one if there is none, or one that is stale.
+
+        Raises `SideFailed`.
+        """
         async with self._one_at_a_time:
-            if self.chat is not None and self.chat.value.over:
-                await self._end_chat()  # before whoever watches it has come to it
+            if self.chat is not None and (self.chat.value.over or stale()):
+                await self._end_chat()  # the one that is over before whoever watches it has come to it
             if self.chat is None:
                 try:
                     with trio.CancelScope() as self._connecting:

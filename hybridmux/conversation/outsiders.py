@@ -5,12 +5,13 @@ is sent to an agent before a look, and between these looks, for the chat state, 
 Only agents whose files name everybody who has a conversation open are looked at.
 """
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import trio
 
 from hybridmux.conversation.phases import Step
-from hybridmux.errors import Conflict
+from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.problems import said
 
 if TYPE_CHECKING:  # the session has one of these
@@ -31,6 +32,8 @@ class Outsiders:
         self._session = session
         self._seen_on: str | None = None
         """The conversation that one had open."""
+        self.left_traces = False
+        """One was seen since the session's own program read the conversation: it may hold more by now."""
 
     @property
     def present(self) -> bool:
@@ -57,11 +60,21 @@ class Outsiders:
                 found = await s.sides.look(session_id)
                 if self._at_rest() == session_id:
                     self._note(session_id, found=found)
+                    await self._catch_up()
+
+    async def _catch_up(self) -> None:
+        """When they have gone the chat shows what they said; where that fails, before the next message."""
+        s = self._session
+        idle = s.on_chat and s.chat_now() is not None and not s.turns.running
+        if self.left_traces and not self.present and idle:
+            with suppress(HybridmuxError):
+                await s.connected()
 
     def _note(self, session_id: str, *, found: bool) -> None:
         before = self.present
         if found or self._seen_on == session_id:
             self._seen_on = session_id if found else None
+        self.left_traces = self.left_traces or found
         if self.present != before:
             self._session.changed()
 

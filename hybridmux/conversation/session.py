@@ -250,7 +250,8 @@ class HybridSession:
         self.changed()
 
     async def connected(self) -> ChatSide:
-        """The chat side; a connector that has gone is started again on the same conversation."""
+        """The chat side; a connector that has gone, or knows too little, is started again on the same
+        conversation."""
 
         async def connect() -> None:
             if not self.on_chat:
@@ -258,7 +259,9 @@ class HybridSession:
             self.outsiders.check()
             await self._reconnect(self)
 
-        return await self.sides.connected(connect)
+        return await self.sides.connected(
+            connect, lambda: self.outsiders.left_traces and not self.turns.with_agent
+        )
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Sets one of the agent's config options and records the value."""

@@ -45,6 +45,11 @@ class Turns:
     # --- what others see ---
 
     @property
+    def with_agent(self) -> bool:
+        """The running turn's message has gone to the agent, or is about to."""
+        return self.running and self._sent
+
+    @property
     def running(self) -> bool:
         """Whether a turn runs."""
         return self.turn is not None and self.turn.ended_at is None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the session starts these tasks
 def tui_opened(s: "HybridSession", held: Held[TuiSide]) -> None:
     """A terminal side has started: a new stay begins."""
     s.stay = Stay(utc_now(), counts=s.plan.profile.identity == "report")
+    s.outsiders.left_traces = s.outsiders.present
     held.nursery.start_soon(tui_end, s, held)
     held.nursery.start_soon(terminal, s, held)
 
@@ -28,6 +29,7 @@ def tui_opened(s: "HybridSession", held: Held[TuiSide]) -> None:
 def chat_adopted(s: "HybridSession", held: Held[ChatSide]) -> None:
     """A connector has become the chat side."""
     held.value.asker = s.turns.asking
+    s.outsiders.left_traces = s.outsiders.present  # it has read what those wrote who have gone
     held.nursery.start_soon(chat_end, s, held)
     held.nursery.start_soon(_ask_versions, s, held.value)
 

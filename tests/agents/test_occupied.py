@@ -3,7 +3,8 @@
 import pytest
 import trio
 
-from tests.agents.sides import PROFILE, tui
+from tests.agents.sides import PROFILE, tui, until_screen, until_turn
+from tests.agents.sides import submit as type_in
 from tests.agents.use import (
     AGENT,
     PATIENCE,
@@ -85,3 +86,30 @@ async def test_a_closed_session_is_not_resumed_while_another_program_has_its_con
             assert processes(server.data) == []
         await client.resume(sid, {"side": "acp"})
         assert await heard(client, sid) == said("first words")
+
+
+@pytest.mark.skipif(PROFILE.evidence == "locks", reason="its lock keeps the other program out")
+async def test_what_another_program_said_is_read_before_the_next_message(tmp_path):
+    async with server_of(tmp_path) as server:
+        client = server.client
+        sid = await start(client, startSide="acp")
+        await say_in_chat(client, sid, "first words")
+        agent_id = (await hybrid(client, sid))["agentSessionId"]
+        async with client.chat(sid) as chat:
+            async with tui(agent_id) as foreign:
+                with trio.fail_after(PATIENCE):
+                    await foreign.ready()
+                await chat.until(
+                    lambda view: view.state["eligibility"].get("reason") == "occupied_external", PATIENCE
+                )
+                await type_in(foreign, "their words")
+                await until_screen(foreign, "echo: their words")
+                await until_turn(foreign, "idle", PATIENCE)
+                await foreign.stop(clean=True)
+            assert await chat.until_closed(PATIENCE) == (1013, "the log was reset")
+        await say_in_chat(client, sid, "last words")
+        assert await heard(client, sid) == said("first words", "their words", "last words")
+        await client.switch(sid, "tui")
+        async with client.terminal(sid) as term:
+            for words in ("first words", "their words", "last words"):
+                await term.until_text(f"echo: {words}", PATIENCE)
