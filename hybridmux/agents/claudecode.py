@@ -123,6 +123,7 @@ PROFILE = Profile(
     reopens_unprompted=False,
     reapply=("model", "effort"),
     hidden_commands=frozenset({"login", "logout"}),
+    leaving_commands=frozenset({"clear", "new", "reset"}),
     steering=True,
     steering_idle="promptRequired",
 )

@@ -148,6 +148,9 @@ class Profile:
     """Config options that a load or resume loses: they are set again from the record, in this order."""
     hidden_commands: frozenset[str] = frozenset()
     """Slash commands that make no sense in a chat."""
+    leaving_commands: frozenset[str] = frozenset()
+    """Slash commands with which it goes on in another conversation, under the old id for its client: a chat
+    does not send them."""
     steering: bool = False
     """Text can go into a running turn, if the agent's `initialize` says so too."""
     steering_idle: str | None = None
@@ -161,6 +164,11 @@ class Profile:
     failed_answer: re.Pattern[str] | None = None
     """A turn whose only text matches and that used no tokens has failed, though the agent says that it ended
     well."""
+
+    @property
+    def unoffered_commands(self) -> frozenset[str]:
+        """Slash commands that a chat does not offer."""
+        return self.hidden_commands | self.leaving_commands
 
     @property
     def names_openers(self) -> bool:

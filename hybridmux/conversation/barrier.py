@@ -79,6 +79,8 @@ class Known:
     """Turns that finished in the terminal after those messages."""
     unfinished: int = 0
     """Turns that were interrupted in the terminal."""
+    spoke: bool = False
+    """A turn finished in the terminal, of an agent whose turns are not counted."""
     last_end: float | None = None
     """When the last turn ended that finished, wall-clock seconds."""
     updated: float = 0.0
@@ -91,10 +93,12 @@ class Known:
                 session_id=stay.session_id,
                 later=stay.finished,
                 unfinished=stay.unfinished,
+                spoke=stay.spoke,
                 last_end=stay.finished_at,
             )
         return evolve(
             self,
+            spoke=self.spoke or stay.spoke,
             session_id=stay.session_id or self.session_id,
             later=self.later + stay.finished,
             unfinished=self.unfinished + stay.unfinished,
@@ -113,6 +117,8 @@ class Known:
 
 def judge(known: Known, replay: Heard) -> Verdict:
     """Holds the user messages of a replay against what is known."""
+    if not replay.firm and (known.later or known.spoke):
+        return "behind"  # whatever was rewound or compacted, this is no conversation
     after, lost = _place(known.heard.firm, replay.firm)
     if after is None:
         return "behind" if known.heard.fresh and not known.later else "changed"

@@ -55,7 +55,7 @@ async def load(s: HybridSession, session_id: str, known: Known, *, demanding: bo
 
 
 async def _read(s: HybridSession, chat: ChatSide, session_id: str) -> ChatLog:
-    fresh = ChatLog(s.budgets.chat_log_bytes, s.plan.profile.hidden_commands)
+    fresh = ChatLog(s.budgets.chat_log_bytes, s.plan.profile.unoffered_commands)
     chat.sink = fresh.feed
     fresh.take(await chat.load(session_id))
     fresh.settle()

@@ -62,7 +62,7 @@ class HybridSession:
         """Rises with each change that the chat state or the list shows."""
         self.state_cache: tuple[object, bytes] | None = None
         self.sizing = Sizing()
-        self.log = ChatLog(budgets.chat_log_bytes, plan.profile.hidden_commands)
+        self.log = ChatLog(budgets.chat_log_bytes, plan.profile.unoffered_commands)
         self.log.on_append = self.bell.ring
         self.turns = Turns(self, record.permission_mode or "auto")
         self.sides = OpenSides(

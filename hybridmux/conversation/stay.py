@@ -1,7 +1,7 @@
 """What was seen of one stay in the terminal: the turn now, and the turns that have been. Pure.
 
-Turns are counted only where the agent itself states them (`counts`): on a screen a command may look like a
-turn, and then nothing is demanded of a replay.
+Turns are counted only where each that the agent states is a message (`counts`): elsewhere a command may look
+like one. Where the agent states them at all, a replay must at least have something (`spoke`).
 """
 
 from attrs import define
@@ -9,6 +9,7 @@ from attrs import define
 from hybridmux.agents.profile import TuiState, TurnState
 
 _BUSY = ("running", "asking")
+_STATED = ("report", "registry")
 
 
 @define
@@ -26,17 +27,21 @@ class Stay:
     """When the last of them did, wall-clock seconds."""
     stopped: int = 0
     """Turns that somebody interrupted."""
+    spoke: bool = False
+    """The agent stated a turn that nobody interrupted."""
 
     def see(self, state: TuiState, *, interrupted: bool, now: str, clock: float) -> None:
         """One look at the terminal; `interrupted`: somebody pressed a key that ends turns in this one."""
         if state.session_id != self.session_id:
             self.session_id, self.finished, self.finished_at, self.stopped = state.session_id, 0, None, 0
+            self.spoke = False
         if state.turn == self.turn:
             return
-        if self.counts and state.turn == "idle" and self.turn in _BUSY:
-            if interrupted:
+        if state.turn == "idle" and self.turn in _BUSY:
+            self.spoke = self.spoke or (not interrupted and state.source in _STATED)
+            if self.counts and interrupted:
                 self.stopped += 1
-            else:
+            elif self.counts:
                 self.finished, self.finished_at = self.finished + 1, clock
         self.turn, self.since = state.turn, now
 

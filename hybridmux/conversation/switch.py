@@ -235,11 +235,11 @@ async def _after_parting(s: HybridSession, expected: Summary, parting: str) -> S
     last = s.plan.profile.farewell(parting)
     if last is None or last == expected.session_id:
         return expected
+    s.opening = last  # a roll-back goes to where the terminal was, whatever comes of it here
     found = identity.named(await s.sides.waiting.sessions(last), last)
     if found is None:
         raise SideFailed(f"the terminal ended on another conversation ({last}) that is not listed")
     identity.check_free(s, last)
-    s.opening = last
     if last != s.record.agent_session_id:
         s.id_change = {"was": expected.session_id, "now": last, "reason": "the terminal had moved on to it"}
     return found

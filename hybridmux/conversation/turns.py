@@ -63,7 +63,7 @@ class Turns:
 
     async def prompt(self, text: str) -> QueueItem | None:
         """Sends a message, or queues it and returns the item. Raises `Occupied`: nothing was sent or kept."""
-        check_text(text)
+        check_text(text, self._host.plan.profile)
         if self.running or self.queue.items or not self._host.on_chat:
             item = await self.waiting.add(text)
             self.go_on()

@@ -4,16 +4,23 @@ import secrets
 
 from attrs import evolve
 
+from hybridmux.agents.profile import Profile
 from hybridmux.budgets import PROMPT_TEXT, QUEUE_ITEMS
 from hybridmux.conversation.host import Host
 from hybridmux.errors import BadRequest, Conflict, TooLarge
 from hybridmux.wire.chat import Queue, QueueItem
 
 
-def check_text(text: str) -> None:
-    """Raises `BadRequest` or `TooLarge` if that is no message."""
+def check_text(text: str, profile: Profile) -> None:
+    """Raises `BadRequest` or `TooLarge` if that is no message for the agent."""
     if not text.strip():
         raise BadRequest("text must not be empty")
+    first = text.split(maxsplit=1)[0]
+    if first.startswith("/") and first[1:].lower() in profile.leaving_commands:
+        raise BadRequest(
+            f"text: with {first} {profile.title} leaves this conversation, which the chat could not follow; "
+            "start a new session, or send it in the terminal"
+        )
     if len(text.encode()) > PROMPT_TEXT:
         raise TooLarge(f"text is over {PROMPT_TEXT} bytes")
 
@@ -62,7 +69,7 @@ class Waiting:
         items = list(self.queue.items)
         at = items.index(item)
         if text is not None:
-            check_text(text)
+            check_text(text, self._host.plan.profile)
             items[at] = evolve(item, text=text)
         if up and at > 0:
             items[at - 1], items[at] = items[at], items[at - 1]

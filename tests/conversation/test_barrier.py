@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 import trio
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,11 @@ def heard(firm: str, *, loose: str = "", fresh: bool = False) -> Heard:
         (Known(heard=heard("a b")), "a b", "whole"),
         (Known(later=1), "", "behind"),
         (Known(later=1), "a", "whole"),
+        (Known(spoke=True), "", "behind"),
+        (Known(spoke=True), "a", "whole"),
+        (Known(heard=Heard(firm=["a"], fresh=True), later=5), "", "behind"),
+        (Known(heard=Heard(firm=["a"]), spoke=True), "", "behind"),
+        (Known(heard=Heard(firm=["a"]), spoke=True), "b", "changed"),
         (Known(later=2), "a", "behind"),
         (Known(heard=heard("a b", fresh=True)), "a", "behind"),
         (Known(heard=heard("a b", fresh=True)), "a b", "whole"),
@@ -134,6 +140,27 @@ def test_what_is_not_stated_is_not_counted():
     for turn in ("running", "idle", "running"):
         stay.see(state(turn), interrupted=turn == "idle", now="t", clock=1.0)
     assert (stay.turn, stay.finished, stay.unfinished) == ("running", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("source", "interrupted", "spoke"),
+    [
+        ("report", False, True),
+        ("registry", False, True),
+        ("title", False, False),
+        ("screen", False, False),
+        (None, False, False),
+        ("report", True, False),
+    ],
+)
+def test_a_turn_that_the_agent_states_is_more_than_nothing(source, interrupted, spoke):
+    stay = Stay("t0", counts=False)
+    for turn in ("running", "idle"):
+        look = evolve(state(turn), source=source)
+        stay.see(look, interrupted=interrupted and turn == "idle", now="t", clock=1.0)
+    assert Known().after(stay).spoke is spoke
+    stay.see(state("idle", "another"), interrupted=False, now="t", clock=2.0)
+    assert not Known().after(stay).spoke
 
 
 def test_another_conversation_starts_from_nothing():

@@ -129,6 +129,32 @@ async def test_hidden_commands_are_in_no_state_and_in_no_event(autojump_clock, m
         assert chat_state(p.session)["commands"] == event["commands"]
 
 
+LEAVING = evolve(PROFILE, leaving_commands=claudecode.PROFILE.leaving_commands)
+
+
+@pytest.mark.parametrize("text", ["/clear", "/new", " /reset all of it", "/Clear", "/clear\nnow"])
+async def test_a_command_that_leaves_the_conversation_is_not_sent(autojump_clock, text):
+    async with play(World(prompt="open"), "acp", profile=LEAVING) as p:
+        turns = p.session.turns
+        for _ in range(2):  # with an idle agent, and with a turn that runs
+            with pytest.raises(BadRequest, match="leaves this conversation"):
+                await turns.prompt(text)
+            if not turns.running:
+                await turns.prompt("hello")
+        item = await turns.prompt("waits")
+        with pytest.raises(BadRequest, match="leaves this conversation"):
+            await turns.waiting.edit(item.id, text, up=False)
+        assert p.world.prompts == ["hello"]
+        assert [one.text for one in turns.queue.items] == ["waits"]
+
+
+@pytest.mark.parametrize("text", ["clear", "/clearance", "what does /clear do?", "//clear"])
+async def test_what_only_looks_like_one_is_sent(autojump_clock, text):
+    async with play(World(), "acp", profile=LEAVING) as p:
+        await p.turn_in_chat(text)
+        assert p.world.prompts == [text]
+
+
 # --- forms that ask for permission ---
 
 WRITE = {

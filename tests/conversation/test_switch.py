@@ -23,11 +23,11 @@ async def to_terminal(p: Play):
     return await p.session.operate("switch", partial(switch.to_terminal, p.session))
 
 
-def assert_back_in_terminal(p: Play) -> None:
+def assert_back_in_terminal(p: Play, session_id=ID) -> None:
     """The session rests on the terminal, on the same conversation, and nothing else lives."""
     assert p.session.position.step is Step.TUI
     assert p.world.writers == {"tui"}
-    assert p.sides.tui.session_id == ID
+    assert p.sides.tui.session_id == session_id
     assert p.session.sides.chat is None
     assert p.record.side == "tui"
     assert p.record.activity == "idle"
@@ -249,7 +249,7 @@ async def test_the_farewell_names_a_conversation_nobody_lists(autojump_clock):
     async with play(World(farewell="Continue with: hybridmux-demo tui --resume demo_9")) as p:
         with pytest.raises(AgentFailed, match="demo_9"):
             await to_chat(p)
-        assert_back_in_terminal(p)
+        assert_back_in_terminal(p, "demo_9")  # where it was, not where it was thought to be
 
 
 async def test_two_switches_at_once(autojump_clock):
