@@ -28,7 +28,12 @@ async def test_a_killed_connector_is_replaced_for_the_next_prompt(tmp_path):
         client = server.client
         sid = await start(client, startSide="acp")
         await say_in_chat(client, sid, "first words")
-        await kill_side(server, sid)
+        async with client.chat(sid) as chat:
+            await kill_side(server, sid)
+            # A message that is sent to a dying program has an uncertain fate, and is not sent again.
+            await chat.until(
+                lambda view: "agent_gone" in [one["code"] for one in view.of("notice")], PATIENCE
+            )
         await say_in_chat(client, sid, "second words")
         assert await heard(client, sid) == said("first words", "second words")
         await client.switch(sid, "tui")
