@@ -12,7 +12,8 @@ from attrs import frozen
 ELIGIBILITY: Mapping[str, str] = {
     "unknown_agent": "this server knows no agent of the session's kind and command",
     "not_root": "the agent is not the terminal's own program: several run in it, and either could be meant",
-    "no_session_id": "the terminal has no conversation yet; send a first message",
+    "no_session_id": "no conversation of the terminal is found in the session's folder; if it has none yet, "
+    "send a first message",
     "not_listed": "the agent does not list the terminal's conversation",
     "occupied": "another session here has that conversation open",
     "checking": "another request checks whether the session can move",

@@ -10,8 +10,14 @@ from typing import TypeVar
 import trio
 
 from hybridmux.errors import Conflict, HybridmuxError, ServerStopping
+from hybridmux.problems import said
 
 T = TypeVar("T")
+_BUSY = {
+    "resume": "the session is being resumed",
+    "close": "the session is being closed",
+    "exit": "the session's program has just ended; what is left of it is being cleared away",
+}
 
 
 class Stopping(ServerStopping):
@@ -38,7 +44,7 @@ class Operations:
     def check_free(self) -> None:
         """Raises `Conflict` (switching) while an operation runs."""
         if self.current is not None:
-            raise Conflict(f"the session is busy: {self.current}", "switching")
+            raise Conflict(_BUSY.get(self.current) or said("switching"), "switching")
 
     async def run(self, name: str, nursery: trio.Nursery, work: Callable[[], Awaitable[T]]) -> T:
         """Runs `work` in `nursery` and waits for its outcome; raises what it raises."""

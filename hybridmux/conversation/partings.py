@@ -16,7 +16,8 @@ class Partings:
 
     def __init__(self, plan: Plan) -> None:
         programs = (plan.launch.program, *plan.profile.acp_argv(plan.launch)[:1])
-        self._own = {PurePath(one).name[:NAME_CHARS] for one in programs}
+        names = {PurePath(one).name for one in programs} | plan.profile.args.executables
+        self._own = {name[:NAME_CHARS] for name in names}
         self._told: list[tuple[str, str]] = []
 
     def note(self, report: EndReport | None, side: str) -> None:

@@ -3,7 +3,9 @@
 import re
 from contextlib import suppress
 
-from tests.agents.use import AGENT, PATIENCE, runs, session_of, submit, turns, until_processes
+import trio
+
+from tests.agents.use import AGENT, PATIENCE, PROJECT, runs, session_of, submit, turns, until_processes
 from tests.support.client import TerminalView
 
 RESTING = "run: touch began; python -c 'import time; time.sleep(3617)'"
@@ -51,6 +53,7 @@ async def test_an_open_approval_in_the_terminal_is_rejected_by_the_switch(tmp_pa
             await submit(term, "run: touch never")
             await term.until_text(AGENT.asking, PATIENCE)
             assert (await client.switch(sid, "acp"))["side"] == "acp"
+        assert not await trio.Path(PROJECT, "never").exists()
         async with client.chat(sid) as chat:
             assert turns(chat)[0] == ("user", "run: touch never")
             ends = [tool["status"] for tool in chat.of("tool.upsert") if "status" in tool][-1:]

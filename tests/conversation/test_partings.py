@@ -14,10 +14,11 @@ from .play import play
 from .world import World
 
 LAUNCH = Launch(agent="codex", program="/opt/bin/codex")
+BY_NODE = Launch(agent="codex", program="/usr/bin/node", script=("/opt/lib/codex.js",))
 
 
-def notices(report: EndReport | None) -> list[tuple[str, str]]:
-    plan = Plan(profile=codex.PROFILE, launch=LAUNCH, session="s", cwd="/", env={})
+def notices(report: EndReport | None, launch: Launch = LAUNCH) -> list[tuple[str, str]]:
+    plan = Plan(profile=codex.PROFILE, launch=launch, session="s", cwd="/", env={})
     partings, log = Partings(plan), ChatLog(10**6)
     partings.note(report, "terminal")
     partings.tell(log)
@@ -40,6 +41,7 @@ def notices(report: EndReport | None) -> list[tuple[str, str]]:
 )
 def test_the_agents_own_programs_are_no_news(report, told):
     assert notices(report) == told
+    assert notices(report, BY_NODE) == told
 
 
 async def test_it_is_told_after_a_roll_back_too(autojump_clock):

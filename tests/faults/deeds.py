@@ -15,7 +15,7 @@ from tests.faults.holds import hold
 from tests.faults.stage import ORIGIN, TARGET, Stage
 from tests.support.client import request_id
 
-BUSY = {"error": "the session is busy: switch", "reason": "switching"}
+BUSY = {"error": "the session is switching", "reason": "switching"}
 CHECKED = {"error": said("checking"), "reason": "not_eligible", "eligibility": "checking"}
 
 
