@@ -68,6 +68,8 @@ SIZE_MIN, SIZE_MAX = 2, 1000
 TITLE_CHARS = 512
 OSC_BYTES = 64 * KIB
 """The longest OSC, DCS or APC string we follow; a longer one is passed on and not interpreted."""
+PRIVATE_BYTES = 4 * KIB
+"""The longest agent state report that is kept from viewers; a longer one is passed on as it is."""
 SAFE_GRID = 4 * KIB
 """One safe position to start reading from is remembered for each so many bytes."""
 DRAIN_BYTES = 256 * KIB

@@ -107,7 +107,8 @@ def _unfit(s: HybridSession, state: TuiState) -> EligibilityReason | None:
 
 def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
     free = [each for each in listed if each.session_id not in s.taken()]
-    fresh = touched_since(free, tui.started_at)
+    # What changed while nobody had entered anything here is the work of others.
+    fresh = touched_since(free, tui.started_at) if tui.entered else []
     known = s.record.agent_session_id
     if len(fresh) > 1:
         raise Conflict(said("session_ambiguous"), "session_ambiguous", candidates=candidates(fresh))

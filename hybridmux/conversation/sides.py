@@ -91,6 +91,14 @@ class TuiSide(Protocol):
     def started_at(self) -> float:
         """Wall-clock seconds of the start."""
 
+    @property
+    def entered(self) -> bool:
+        """Whether anything was entered since the start, or may have been with the command."""
+
+    @property
+    def unsent(self) -> bool:
+        """Whether text was typed and, as far as the keys tell, neither sent nor cleared."""
+
     stop_key_at: float
     """When a key that ends turns in most agents was last pressed, on Trio's clock."""
     report: EndReport | None

@@ -163,7 +163,9 @@ async def _terminal_at_rest(s: HybridSession) -> bool:
 
 def _warn_of_draft(s: HybridSession) -> list[tuple[str, str]]:
     """Says that unsent text in the terminal may be lost, before it is stopped; the same for the chat."""
-    if not _tui(s).state().draft:
+    tui = _tui(s)
+    draft = tui.state().draft
+    if not (tui.unsent if draft is None else draft):
         return []
     said = ("terminal_draft", "Text that was typed in the terminal and not sent may be lost.")
     s.log.say(*said)

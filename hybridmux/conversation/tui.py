@@ -15,6 +15,7 @@ from hybridmux.agents.temp import temp_folder
 from hybridmux.agents.testimony import Subject, Testimony, testimony
 from hybridmux.budgets import KIB, Budgets
 from hybridmux.conversation.sides import OccupiedElsewhere, Plan, SideFailed
+from hybridmux.conversation.typed import Typed
 from hybridmux.errors import HybridmuxError
 from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
@@ -38,7 +39,9 @@ _RESTLESS = 3.0
 class Tui:
     """One program on its PTY, read through its profile."""
 
-    def __init__(self, terminal: Terminal, plan: Plan, started_at: float, budgets: Budgets) -> None:
+    def __init__(
+        self, terminal: Terminal, plan: Plan, started_at: float, budgets: Budgets, *, entered: bool = False
+    ) -> None:
         self.terminal = terminal
         self.started_at = started_at
         self._profile, self._budgets = plan.profile, budgets
@@ -53,6 +56,7 @@ class Tui:
         )
         self._stated, self._stated_at = Testimony(), -1e9
         self._last_input = -1e9
+        self._typed = Typed(entered=entered)
         self.stop_key_at = -1e9
         """When a key that ends turns in most agents was last pressed, on Trio's clock."""
         self._beat = _WATCH_BEAT if plan.profile.evidence else float("inf")
@@ -63,6 +67,16 @@ class Tui:
     def exit_code(self) -> int | None:
         """How the program ended."""
         return self.terminal.exit_code
+
+    @property
+    def entered(self) -> bool:
+        """Whether anything was entered since the start, or may have been with the command."""
+        return self._typed.entered
+
+    @property
+    def unsent(self) -> bool:
+        """Whether text was typed and, as far as the keys tell, neither sent nor cleared."""
+        return self._typed.unsent
 
     def state(self) -> TuiState:
         """Reads the terminal and what the agent's files say of it, now."""
@@ -101,6 +115,7 @@ class Tui:
     async def write(self, data: bytes) -> None:
         """Input of a viewer, or of ours."""
         self._last_input = trio.current_time()
+        self._typed.feed(data)
         if b"\x03" in data or not data.strip(b"\x1b"):
             self.stop_key_at = self._last_input
         # A program that has gone takes no input; its end is told where it is waited for.
@@ -254,4 +269,6 @@ async def open_tui(
             )
         except HybridmuxError as exc:
             raise SideFailed(f"{plan.profile.title} cannot be started: {exc}") from exc
-        yield Tui(terminal, plan, started_at, budgets)
+        # A first prompt may be among the arguments; those that a resume keeps have none.
+        entered = session_id is None and bool(launch.args)
+        yield Tui(terminal, plan, started_at, budgets, entered=entered)

@@ -20,7 +20,11 @@ from bisect import bisect_left
 
 from attrs import frozen
 
-from hybridmux.budgets import OSC_BYTES, SAFE_GRID
+from hybridmux.budgets import OSC_BYTES, SAFE_GRID, TITLE_CHARS
+
+TITLE = frozenset({0, 2})
+"""The codes that set a title."""
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 _SHORT = rb"\x1b[ -/]*+[0-OQ-WYZ\\`-~]|\xc2[\xa0-\xbf]"
 """An escape that opens nothing; a printable character of two bytes."""
@@ -54,6 +58,11 @@ class Osc:
     data: bytes
     end: int
     """The position after its terminator, of `ESC \\` after the ESC."""
+
+
+def title(osc: Osc) -> str:
+    """The title it sets: at most `TITLE_CHARS`, without control characters."""
+    return _UNPRINTABLE.sub("", osc.data.decode("utf-8", "replace"))[:TITLE_CHARS]
 
 
 class Scanner:

@@ -7,37 +7,25 @@ of `open_terminal` is the terminal's life; leaving it ends everything the progra
 
 import errno
 import os
-import re
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 
 import trio
 
-from hybridmux.budgets import (
-    DRAIN_BYTES,
-    PTY_READ,
-    SAFE_GRID,
-    SCREEN_PAUSE,
-    SCREEN_REST,
-    TITLE_CHARS,
-    Budgets,
-)
+from hybridmux.budgets import DRAIN_BYTES, PTY_READ, SAFE_GRID, SCREEN_PAUSE, SCREEN_REST, Budgets
 from hybridmux.journal import ByteJournal
 from hybridmux.proc.family import EndReport, Family
 from hybridmux.proc.mark import Mark
 from hybridmux.proc.spawn import Child
 from hybridmux.terminal.keyboard import InputStuck, Keyboard
-from hybridmux.terminal.markers import Osc, Scanner
+from hybridmux.terminal.markers import TITLE, Scanner, title
 from hybridmux.terminal.modes import killed, repair
 from hybridmux.terminal.pacing import Pace, Viewer
+from hybridmux.terminal.private import ANSWER, QUERY, PrivateFilter
 from hybridmux.terminal.pty import Pty
 from hybridmux.terminal.screen import Screen
 
-_TITLE = frozenset({0, 2})
-OSC_AGENT_STATE = 7501
-_ANSWER_7501 = b"\x1b]7501;?\x1b\\"
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _REOPEN_PAUSE = 0.1
 """Seconds between looks whether a program that has closed its terminal opens it again."""
 _LAST_OUTPUT = 1.0
@@ -51,7 +39,7 @@ class Terminal:
         self, pty: Pty, child: Child, family: Family, budgets: Budgets, *, answer_osc7501: bool
     ) -> None:
         self.journal = ByteJournal(budgets.scrollback_bytes)
-        """The output. Closed when the program has exited and nobody has the terminal open any more."""
+        """The output without agent states; closed when the program has exited and nobody has it open."""
         self.epoch = secrets.token_hex(8)
         """Tells this PTY's positions from those of any other."""
         self.child = child
@@ -66,9 +54,8 @@ class Terminal:
         """How the family ended, after the `async with`."""
         self.changes = 0
         """Moves with each output, title, agent state and exit, and at the end of the output."""
-        self._scanner = Scanner(
-            _TITLE | {OSC_AGENT_STATE}, keep=2 * budgets.scrollback_bytes // SAFE_GRID + 2
-        )
+        self._private = PrivateFilter()
+        self._scanner = Scanner(TITLE, keep=2 * budgets.scrollback_bytes // SAFE_GRID + 2)
         self.screen = Screen(self.journal, pty.cols, pty.rows, self._scanner)
         self._pty = pty
         self._budgets = budgets
@@ -154,7 +141,7 @@ class Terminal:
                     await self._exited.wait()
         if killed(self.exit_code):
             self._repair()  # those who outlived it may have gone on drawing
-        self.journal.close()
+        self._close_journal()
         self._output_ended.set()
         self._keyboard.nobody_reads = True
         self._change()
@@ -174,22 +161,30 @@ class Terminal:
         return len(data)
 
     def _take(self, data: bytes) -> None:
-        self.journal.write(data)
-        for event in self._scanner.feed(data):
-            self._handle(event)
-        if self.screen.behind():
-            self._screen_work.unpark_all()
+        shown, payloads = self._private.feed(data)
+        self._show(shown)
+        for payload in payloads:
+            self._hear(payload)
         self._change()
 
-    def _handle(self, event: Osc) -> None:
-        text = event.data.decode("utf-8", "replace")
-        if event.code in _TITLE:
-            self.title = _UNPRINTABLE.sub("", text)[:TITLE_CHARS]
-        elif text != "?":
-            self.osc7501 = text
+    def _show(self, data: bytes) -> None:
+        if data:
+            self.journal.write(data)
+            for event in self._scanner.feed(data):
+                self.title = title(event)
+            if self.screen.behind():
+                self._screen_work.unpark_all()
+
+    def _close_journal(self) -> None:
+        self._show(self._private.flush())
+        self.journal.close()
+
+    def _hear(self, payload: bytes) -> None:
+        if payload != QUERY:
+            self.osc7501 = payload.decode("utf-8", "replace")
         elif self._answer_osc7501:
             with suppress(trio.WouldBlock):  # it has asked often enough
-                self._answers.send_nowait(_ANSWER_7501)
+                self._answers.send_nowait(ANSWER)
 
     async def _watch_exit(self) -> None:
         code = await self.child.wait()
@@ -206,10 +201,12 @@ class Terminal:
     def _repair(self) -> None:
         """Takes back what a killed program has left on in the terminals of those who look, as if it had done
         so itself; nothing where it did."""
+        self._show(self._private.flush())
         back = repair(self.screen.modes())
         if back:
             cut = self._scanner.safe_end < self.journal.end
-            self._take(b"\x18" + back if cut else back)
+            self._show(b"\x18" + back if cut else back)
+            self._change()
 
     async def _keep_screen(self) -> None:
         while True:
@@ -255,7 +252,7 @@ class Terminal:
             self.child.disown()
         self.child.close()
         self._pty.close()
-        self.journal.close()
+        self._close_journal()
         self._change()
 
 

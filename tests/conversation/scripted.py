@@ -36,6 +36,7 @@ class ScriptedTui:
         self.session_id = session_id or (world.id if world.reopens else None)
         self.turn = world.turn
         self.started_at = 0.0
+        self.entered, self.unsent = True, False
         self.bell = Bell()
         self.code: int | None = None
         self.stop_key_at = -1.0

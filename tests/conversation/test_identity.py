@@ -68,6 +68,30 @@ async def test_a_new_conversation_owes_nothing_to_the_one_before(autojump_clock)
         assert notices(p) == []
 
 
+async def test_a_terminal_in_which_nothing_was_entered_keeps_its_conversation(autojump_clock):
+    async with play(changed(OTHER, NEW), "acp", profile=SILENT) as p:
+        await in_terminal(p)
+        p.sides.tui.entered = False
+        await p.to_chat()
+        assert [each for each in p.world.happened if each.startswith("load")] == [f"load {ID}"]
+        assert chat_state(p.session)["idChange"] is None
+        assert (p.record.agent_session_id, p.record.agent_session_history) == (ID, [])
+
+
+async def test_an_untouched_new_terminal_does_not_take_the_conversation_of_others(autojump_clock):
+    world = changed(OTHER)
+    world.listed = [OTHER]
+    async with play(world, profile=SILENT) as p:
+        p.sides.tui.started_at, p.sides.tui.entered = STARTED, False
+        with pytest.raises(Conflict) as caught:
+            await p.to_chat()
+        assert (caught.value.reason, caught.value.extra) == ("not_eligible", {"eligibility": "no_session_id"})
+        assert_at_rest_in_terminal(p)
+        p.sides.tui.entered = True
+        await p.to_chat()
+        assert p.record.agent_session_id == OTHER
+
+
 @pytest.mark.parametrize(
     ("last", "change", "told"),
     [

@@ -44,6 +44,23 @@ async def test_terminal_to_chat_holds_the_history(autojump_clock):
         assert [e["kind"] for e in p.events("marker")] == ["loaded", "switched"]
 
 
+@pytest.mark.parametrize(
+    ("draft", "unsent", "told"),
+    [
+        (None, True, ["terminal_draft"]),
+        (None, False, []),
+        (False, True, []),
+        (True, False, ["terminal_draft"]),
+    ],
+)
+async def test_the_keys_tell_of_unsent_text_where_the_agent_does_not(autojump_clock, draft, unsent, told):
+    async with play(World(draft=draft)) as p:
+        p.sides.tui.unsent = unsent
+        await to_chat(p)
+        assert p.session.position.step is Step.ACP
+        assert [each["code"] for each in p.events("notice")] == told
+
+
 async def test_twenty_round_trips_keep_the_id(autojump_clock):
     async with play(World()) as p:
         for _ in range(20):

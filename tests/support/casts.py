@@ -7,14 +7,13 @@ from pathlib import Path
 from hybridmux.agents.profile import Look
 from hybridmux.budgets import MIB
 from hybridmux.journal import ByteJournal
-from hybridmux.terminal.markers import Scanner
+from hybridmux.terminal.markers import TITLE, Scanner, title
+from hybridmux.terminal.private import QUERY, PrivateFilter
 from hybridmux.terminal.screen import Screen
 
 ROOT = Path(__file__).parents[2] / "fixtures"
 FIXTURES = ROOT / "pty"
 NAMES = sorted(str(file.relative_to(FIXTURES)) for file in FIXTURES.rglob("*.cast"))
-_TITLES = (0, 2)
-_REPORT = 7501
 
 
 def output(name: str) -> list[bytes]:
@@ -39,8 +38,9 @@ class Film:
         self._events = [(at, data.encode()) for at, kind, data in events if kind == "o"]
         self.typed = [(at, data) for at, kind, data in events if kind == "i"]
         self._journal = ByteJournal(16 * MIB)
-        self._scanner = Scanner(frozenset({*_TITLES, _REPORT}))
+        self._scanner = Scanner(TITLE)
         self._screen = Screen(self._journal, head["width"], head["height"], self._scanner)
+        self._private = PrivateFilter()
         self._title, self._report = "", None
 
     def until(self, moment: float) -> Look:
@@ -56,16 +56,16 @@ class Film:
             yield number * step, self.until(number * step)
 
     def text(self) -> str:
-        """All output, with its control sequences."""
+        """All output that is for viewers, with its control sequences."""
         while self._events:
             self._show(self._events.pop(0)[1])
         return self._journal.read(self._journal.tail, self._journal.end).decode("utf-8", "replace")
 
     def _show(self, data: bytes) -> None:
-        self._journal.write(data)
-        for osc in self._scanner.feed(data):
-            text = osc.data.decode("utf-8", "replace")
-            if osc.code in _TITLES:
-                self._title = text
-            elif text != "?":
-                self._report = text
+        shown, payloads = self._private.feed(data)
+        self._journal.write(shown)
+        for osc in self._scanner.feed(shown):
+            self._title = title(osc)
+        for payload in payloads:
+            if payload != QUERY:
+                self._report = payload.decode("utf-8", "replace")
