@@ -98,10 +98,11 @@ async def test_without_its_connector_an_agent_is_for_the_terminal(programs):
 @pytest.mark.parametrize(
     ("body", "level", "words"),
     [
-        ("exec /bin/sleep 1000", "notes", "opencode did not answer within 0.5 s"),
+        ("exec /bin/sleep 1000", "wrong", "opencode --version did not answer within 0.5 s"),
         ("echo hello", "notes", "opencode --version names no version that could be read"),
-        ("while :; do echo 012345678901234567890123456789 1.2; done", "notes", "opencode prints without end"),
-        ("echo no libc >&2; exit 1", "wrong", "opencode ended with exit code 1: no libc"),
+        ("while :; do echo 012345678901234567890123456789 1.2; done", "wrong", "opencode --version prints"),
+        ("echo no libc >&2; exit 1", "wrong", "opencode --version ended with exit code 1: no libc"),
+        ("kill -SEGV $$", "wrong", "opencode --version was ended by signal 11"),
         ("echo 1.0.0", "notes", "opencode 1.0.0 is older than the 1.18.33"),
     ],
 )
@@ -120,6 +121,29 @@ async def test_a_version_that_was_not_told_in_time_is_read_from_the_package(prog
     programs.npm("opencode-ai", "1.18.40", "opencode")
     found = (await inventory(programs, opencode.PROFILE, seconds=0.5))["opencode"]
     assert found.programs[0].version == "1.18.40"
+    assert found.wrong == ["opencode --version did not answer within 0.5 s"]
+
+
+BROKEN = [
+    ("echo 'error while loading shared libraries' >&2; exit 127", "ended with exit code 127: error while"),
+    ("kill -SEGV $$", "was ended by signal 11"),
+    ("exec /bin/sleep 1000", "did not answer within 0.5 s"),
+    ("echo v22.0.0; exit 1", "ended with exit code 1"),
+    ("echo hello", "names no version that could be read"),
+]
+
+
+@pytest.mark.parametrize(("body", "words"), BROKEN)
+async def test_an_engine_that_does_not_work(programs, body, words):
+    programs.says("claude", "2.1.332 (Claude Code)")
+    node = programs.add("node", body)
+    programs.npm("@agentclientprotocol/claude-agent-acp", "0.101.0", "claude-agent-acp")
+    seconds = 0.5 if "sleep" in body else 20
+    found = (await inventory(programs, claudecode.PROFILE, seconds=seconds))["claudecode"]
+    (text,) = found.wrong
+    assert text.startswith(f"claude-agent-acp needs Node.js, but {node} --version {words}")
+    assert text.endswith("; install Node.js 22 or newer (https://nodejs.org)")
+    assert [(one.name, one.version) for one in found.programs][-1] == ("Node.js", None)
 
 
 # --- saved launch configs ---
@@ -241,6 +265,16 @@ def test_no_value_of_a_config_s_environment_is_told(saved, programs):
     assert wrong == "CLAUDE_CODE_EXECUTABLE names no program: there is no file •••; correct it or unset it"
     (wrong,) = found["said"]["wrong"]
     assert "codex --help ended with exit code 1: bad key •••, level 1" in wrong
+
+
+def test_a_saved_config_whose_program_does_not_work(saved, programs):
+    programs.add("claude", "echo no libc >&2; exit 127")
+    programs.says("claude-agent-acp", "x")
+    found, text = saved(config("mine", "claude"), code=1)
+    assert found["mine"]["wrong"] == [
+        "claude --version ended with exit code 127: no libc; mend that, or edit the config"
+    ]
+    assert "  !! Claude Code: something is wrong\n" in text
 
 
 def test_a_shell_that_does_not_get_to_the_agent(saved, programs, tmp_path):

@@ -15,11 +15,13 @@ from hybridmux.agents.profile import Profile
 from hybridmux.agents.programs import SCRIPT, interpreter, locate, no_program, package_of, readable
 from hybridmux.agents.shared_server import apart
 from hybridmux.agents.versions import Engine, older, outdated, read_version
+from hybridmux.budgets import ASK_SECONDS
 from hybridmux.proc.spawn import SpawnFailed
 from hybridmux.wire.types import Outdated, Place
 
 Env = Mapping[str, str]
 Part = Literal["program", "connector"]
+NO_VERSION = "names no version that could be read"
 
 
 @frozen(kw_only=True)
@@ -53,16 +55,21 @@ async def obstacles(
     return list(dict.fromkeys(one.text for one in known if side in (None, one.side)))
 
 
-async def examine(profile: Profile, launch: Launch, env: Env, cwd: str) -> list[Obstacle]:
+async def examine(
+    profile: Profile, launch: Launch, env: Env, cwd: str, *, seconds: float = ASK_SECONDS
+) -> list[Obstacle]:
     """The same with more about each."""
     seen = await surroundings(launch, env, cwd)
     if seen is None:
         return []
     words = launch.command
-    found = [await _command("tui", words, profile, "program", seen, cwd)]
+    found = [await _command("tui", words, profile, "program", seen, cwd, seconds)]
     if profile.connector:
         words = profile.acp_argv(launch)[:1]
-        found += [await _command("acp", words, profile, "connector", seen, cwd), _named(profile, seen, cwd)]
+        found += [
+            await _command("acp", words, profile, "connector", seen, cwd, seconds),
+            _named(profile, seen, cwd),
+        ]
     elif found[0]:
         # The chat is a command of the same program.
         found.append(Obstacle(side="acp", text=found[0].text, missing=found[0].missing))
@@ -70,7 +77,7 @@ async def examine(profile: Profile, launch: Launch, env: Env, cwd: str) -> list[
 
 
 async def _command(
-    side: Place, words: Sequence[str], profile: Profile, part: Part, env: Env, cwd: str
+    side: Place, words: Sequence[str], profile: Profile, part: Part, env: Env, cwd: str, seconds: float
 ) -> Obstacle | None:
     try:
         path = locate(words[0], env, cwd)
@@ -82,12 +89,21 @@ async def _command(
     script = words[1] if len(words) > 1 else None
     if script and not readable(script, cwd):
         return Obstacle(side=side, text=f"there is no file {script} that can be read")
-    engine = await engine_found(profile, part, words[0] if script else path, env, cwd, given=bool(script))
+    engine = await engine_found(
+        profile, part, words[0] if script else path, env, cwd, given=bool(script), seconds=seconds
+    )
     return Obstacle(side=side, text=engine.problem) if engine and engine.problem else None
 
 
 async def engine_found(
-    profile: Profile, part: Part, path: str, env: Env, cwd: str, *, given: bool = False
+    profile: Profile,
+    part: Part,
+    path: str,
+    env: Env,
+    cwd: str,
+    *,
+    given: bool = False,
+    seconds: float = ASK_SECONDS,
 ) -> EngineFound | None:
     """What the script at `path` runs on (`given`: the engine at `path` itself); None if it needs nothing."""
     word = path if given else interpreter(path)
@@ -99,16 +115,26 @@ async def engine_found(
         found = locate(word, env, cwd)
     except SpawnFailed as exc:
         title = engine.title if engine else base(word)
-        problem = f"{path} needs {title}: {exc}" + (f"; {engine.install}" if engine else "")
-        return EngineFound(engine=engine, word=word, path=None, version=None, problem=problem)
-    version = read_version((await ask((found,), "--version", env, cwd)).text) if engine else None
-    problem = ""
-    if engine and version and older(version, engine.minimum):
-        problem = (
-            f"{_name(profile, part)} needs {engine.title} {engine.minimum} or newer, "
-            f"but {found} is {version}; {engine.install}"
-        )
-    return EngineFound(engine=engine, word=word, path=found, version=version, problem=problem or None)
+        lack = f"{path} needs {title}: {exc}" + (f"; {engine.install}" if engine else "")
+        return EngineFound(engine=engine, word=word, path=None, version=None, problem=lack)
+    if engine is None:
+        return EngineFound(engine=None, word=word, path=found, version=None, problem=None)
+    version, problem = _judged(engine, found, await ask((found,), "--version", env, cwd, seconds=seconds))
+    if problem:
+        problem = f"{_name(profile, part)} needs {problem}; {engine.install}"
+    return EngineFound(engine=engine, word=word, path=found, version=version, problem=problem)
+
+
+def _judged(engine: Engine, path: str, answer: Answer) -> tuple[str | None, str | None]:
+    """The version in its answer, and what is wrong with the engine, if anything."""
+    version = read_version(answer.text)
+    if answer.trouble:
+        return None, f"{engine.title}, but {path} --version {answer.trouble}"
+    if version is None:
+        return None, f"{engine.title}, but {path} --version {NO_VERSION}"
+    if older(version, engine.minimum):
+        return version, f"{engine.title} {engine.minimum} or newer, but {path} is {version}"
+    return version, None
 
 
 def _name(profile: Profile, part: Part) -> str:
@@ -125,7 +151,7 @@ def _named(profile: Profile, env: Env, cwd: str) -> Obstacle | None:
     if SCRIPT.search(value) and readable(value, cwd):
         return None
     try:
-        trouble = no_program(locate(value, env, cwd))
+        trouble = no_program(locate(value, env, cwd)) if value.strip() else f'it is "{value}"'
     except SpawnFailed as exc:
         trouble = str(exc)
     if trouble is None:

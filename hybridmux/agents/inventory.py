@@ -11,6 +11,7 @@ from attrs import evolve, field, frozen
 
 from hybridmux.agents.asking import ask
 from hybridmux.agents.installed import (
+    NO_VERSION,
     Part,
     connector_version,
     engine_found,
@@ -108,7 +109,7 @@ async def inspect(
     """One agent."""
     launch, env = _launch(profile), profile.environment(env)
     report = AgentReport(name=profile.name, title=profile.title)
-    found = await examine(profile, launch, env, cwd)
+    found = await examine(profile, launch, env, cwd, seconds=seconds)
     missing = {one.side for one in found if one.missing}
     hints = [one.text for one in found if one.missing]
     wrong = [one.text for one in found if not one.missing]
@@ -117,9 +118,9 @@ async def inspect(
         return evolve(report, missing=True, programs=[Found(name=launch.program)], notes=hints[:1])
     program, trouble = await _program(profile, launch, env, cwd, seconds)
     if trouble and not wrong:
-        (wrong if trouble.startswith(_BROKEN) else hints).append(f"{launch.program} {trouble}")
+        (hints if trouble == NO_VERSION else wrong).append(f"{launch.program} --version {trouble}")
     programs = [program, *_connector(profile, launch, env, cwd)]
-    programs += await _engines(profile, programs, env, cwd)
+    programs += await _engines(profile, programs, env, cwd, seconds)
     return evolve(
         report,
         programs=programs,
@@ -127,10 +128,6 @@ async def inspect(
         wrong=list(dict.fromkeys(wrong)),
         notes=[*hints, *_updates(profile, programs)],
     )
-
-
-_BROKEN = ("ended ", "was ended ", "cannot be run")
-"""What is said of a program that cannot even tell its version; one that is slow may be all right."""
 
 
 async def _program(
@@ -147,7 +144,7 @@ async def _program(
     answer = await ask(launch.command, "--version", env, cwd, seconds=seconds)
     version = None if answer.trouble else read_version(answer.text)
     if answer.trouble is None and version is None:
-        return found, "--version names no version that could be read"
+        return found, NO_VERSION
     if (
         version is None
         and (package := package_of(found.path or ""))
@@ -168,12 +165,16 @@ def _connector(profile: Profile, launch: Launch, env: Mapping[str, str], cwd: st
     return [_judged(evolve(found, path=path, version=connector_version(profile, launch, env, cwd)))]
 
 
-async def _engines(profile: Profile, programs: list[Found], env: Mapping[str, str], cwd: str) -> list[Found]:
+async def _engines(
+    profile: Profile, programs: list[Found], env: Mapping[str, str], cwd: str, seconds: float
+) -> list[Found]:
     """What the scripts among them run on, each once; interpreters like `sh` are not named."""
     parts: tuple[Part, Part] = ("program", "connector")
     engines: dict[str, Found] = {}
     for part, one in zip(parts, programs, strict=False):
-        seen = await engine_found(profile, part, one.path, env, cwd) if one.path else None
+        if one.path is None:
+            continue
+        seen = await engine_found(profile, part, one.path, env, cwd, seconds=seconds)
         if seen and seen.engine:
             least = seen.engine.minimum if seen.engine.minimum != "0" else None
             before = engines.get(seen.engine.title)

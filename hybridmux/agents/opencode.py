@@ -32,7 +32,9 @@ OPTIONS = {
     **named("--auto", Option()),
     **named("--prompt", Option(takes="one", resume=False)),
     # `opencode acp` has these too.
-    **named("--log-level --port --hostname --mdns-domain --cors", Option(takes="one", chat="kept")),
+    **named("--log-level --mdns-domain --cors", Option(takes="one", chat="kept")),
+    # And these, but what the TUI listens on is taken while the chat's agent is checked.
+    **named("--port --hostname", Option(takes="one")),
     **named("--print-logs --pure --mdns", Option(chat="kept")),
     # The minimal interface draws another screen, which `observe` cannot read.
     **named("--mini --no-replay", Option(refuse="unsupported_form")),

@@ -10,7 +10,7 @@ import trio
 from attrs import field, frozen
 
 from hybridmux.agents.asking import surroundings
-from hybridmux.agents.installed import apart_from_shared_server, examine
+from hybridmux.agents.installed import apart_from_shared_server, examine, program_version
 from hybridmux.agents.launch import Launch, Refusal
 from hybridmux.agents.profile import Profile
 from hybridmux.agents.registry import Registry
@@ -95,6 +95,10 @@ async def _troubles(
     if not any(one.side == "tui" for one in found):
         apart = await apart_from_shared_server(profile, launch, env, cwd)
         wrong += [apart] if isinstance(apart, str) else []
+        if not wrong and profile.verified:
+            answer = await program_version(launch, env, cwd)
+            if answer.trouble:
+                wrong.append(_mending(f"{launch.command[-1]} --version {answer.trouble}"))
     return wrong, notes
 
 

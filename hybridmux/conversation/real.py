@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 import trio
+from attrs import evolve
 
 from hybridmux.agents.installed import apart_from_shared_server, obstacles, outdated_of
 from hybridmux.agents.testimony import Openers, openers
@@ -43,9 +44,12 @@ class RealSides:
 
     async def obstacles(self, plan: Plan, side: Place) -> list[str]:
         """Sentences that say why a side cannot start here, as far as that is known without starting it."""
-        found = await obstacles(plan.profile, plan.launch, plan.env, plan.cwd, side=side)
+        launch, found = plan.launch, list[str]()
+        if await plan.seen.look():
+            launch = evolve(launch, wrapper=())  # its shell has been asked
+            found = await obstacles(plan.profile, launch, plan.seen.env, plan.cwd, side=side)
         if side == "tui" and not found:
-            apart = await apart_from_shared_server(plan.profile, plan.launch, plan.env, plan.cwd)
+            apart = await apart_from_shared_server(plan.profile, launch, plan.seen.env, plan.cwd)
             found = [apart] if isinstance(apart, str) else []
         return found
 
@@ -55,17 +59,17 @@ class RealSides:
 
     def openers(self, plan: Plan, session_id: str) -> Openers:
         """Who has the agent session open, ours and others, as far as can be seen: some milliseconds."""
-        return openers(plan.profile, session_id, plan.env)
+        return openers(plan.profile, session_id, plan.seen.env)
 
     async def openers_aside(self, plan: Plan, session_id: str) -> Openers:
         """The same without holding anything up."""
-        look = partial(openers, plan.profile, session_id, plan.env)
+        look = partial(openers, plan.profile, session_id, plan.seen.env)
         return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
 
 
 def _missing(plan: Plan, program: str) -> str | None:
     try:
-        search(program, plan.env.get("PATH", os.defpath), plan.cwd)
+        search(program, plan.seen.env.get("PATH", os.defpath), plan.cwd)
     except SpawnFailed as exc:
         return f"{program} is not installed (not found on PATH)" if exc.missing else str(exc)
     return None

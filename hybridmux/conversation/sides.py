@@ -13,6 +13,7 @@ from attrs import field, frozen
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.profile import Press, Profile, TuiState
 from hybridmux.agents.testimony import Openers
+from hybridmux.conversation.surroundings import Surroundings
 from hybridmux.errors import AgentFailed
 from hybridmux.proc.family import EndReport
 from hybridmux.terminal.terminal import Terminal
@@ -50,6 +51,12 @@ class Plan:
     """Our session's id: it goes into the process mark."""
     cwd: str
     env: dict[str, str] = field(repr=False)
+    seen: Surroundings = field(init=False, eq=False, repr=False)
+    """`env` as the program sees it."""
+
+    @seen.default
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(self.launch, self.env, self.cwd)
 
 
 @frozen(kw_only=True)
@@ -221,13 +228,14 @@ class Sides(Protocol):
         """A connector that has answered `initialize` and opened nothing."""
 
     def missing_program(self, plan: Plan) -> str | None:
-        """Why the TUI's program cannot be started; None if it can be."""
+        """Why the TUI's program cannot be started; None if it can be, as known at the last look."""
 
     def missing_connector(self, plan: Plan) -> str | None:
-        """Why the ACP program cannot be started; None if it can be."""
+        """Why the ACP program cannot be started; None if it can be, as known at the last look."""
 
     async def obstacles(self, plan: Plan, side: Place) -> list[str]:
-        """Sentences that say why a side cannot start here, as far as that is known without starting it."""
+        """Sentences that say why a side cannot start here, as far as that is known without starting it: a
+        new look at what the program's shell makes of its environment."""
 
     async def outdated(self, plan: Plan, chat: ChatSide) -> list[Outdated]:
         """The programs that are older than what the profile was tried with."""

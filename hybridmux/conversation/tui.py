@@ -51,7 +51,7 @@ class Tui:
             by_engine=bool(plan.launch.script),
             tty=terminal.child.tty_name or "",
             cwd=plan.cwd,
-            env=plan.env,
+            env=plan.seen.env,
             started_at=started_at,
         )
         self._stated, self._stated_at = Testimony(), -1e9
@@ -246,6 +246,7 @@ async def open_tui(
     plan: Plan, mark: Mark, session_id: str | None, cols: int, rows: int, budgets: Budgets
 ) -> AsyncIterator[Tui]:
     """The TUI on a new PTY; with a session id it opens that conversation. Raises `SideFailed`."""
+    await plan.seen.known()
     launch = await apart_from_shared_server(plan.profile, plan.launch, plan.env, plan.cwd)
     if isinstance(launch, str):
         raise SideFailed(launch)

@@ -234,6 +234,32 @@ async def test_the_user_s_own_program_must_exist(programs, tmp_path, variable, v
     assert [one.split(":")[0] for one in found] == ([] if well else [f"{variable} names no program"])
 
 
+async def test_the_user_s_own_program_that_is_blank_is_quoted(programs):
+    programs.says("codex", "codex-cli 0.171.0")
+    programs.says("codex-acp", "2.6.0")
+    env = {**programs.env, "CODEX_PATH": " "}
+    assert await obstacles(codex.PROFILE, launch("codex"), env, "/") == [
+        'CODEX_PATH names no program: it is " "; correct it or unset it'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("echo no libc >&2; exit 127", "ended with exit code 127: no libc"),
+        ("kill -SEGV $$", "was ended by signal 11"),
+        ("echo hello", "names no version that could be read"),
+    ],
+)
+async def test_an_engine_that_does_not_work_is_in_the_way(programs, body, words):
+    programs.says("claude", "2.1.332")
+    programs.npm("@agentclientprotocol/claude-agent-acp", "0.101.0", "claude-agent-acp")
+    node = programs.add("node", body)
+    (text,) = await obstacles(claudecode.PROFILE, launch("claude"), programs.env, "/", side="acp")
+    assert text.startswith(f"claude-agent-acp needs Node.js, but {node} --version {words}; install Node.js")
+    assert await obstacles(claudecode.PROFILE, launch("claude"), programs.env, "/", side="tui") == []
+
+
 async def test_obstacles_are_quick(programs):
     programs.says("claude", "2.1.332")
     programs.says("node", "v22.0.0")

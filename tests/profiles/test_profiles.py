@@ -109,6 +109,9 @@ def test_a_connector_is_told_the_program_of_the_terminal_unless_the_user_chose_o
     assert chat_environment(profile, {variable: "/mine"}, "/opt/x") == {variable: "/mine"}
     assert chat_environment(profile, {"A": "b"}, None) == {"A": "b"}
     assert chat_environment(omp.PROFILE, {}, "/opt/x") == {}
+    # A start file has the last word.
+    assert chat_environment(profile, {"A": "b"}, "/opt/x", {variable: "/mine"}) == {"A": "b"}
+    assert chat_environment(profile, {variable: "/mine"}, "/opt/x", {}) == {variable: "/opt/x"}
 
 
 def test_the_agent_s_own_program(tmp_path):
@@ -121,6 +124,14 @@ def test_the_agent_s_own_program(tmp_path):
     assert own_program(launch(str(program)), {}, "/") == str(program)
     assert own_program(launch("./claude"), {}, str(tmp_path)) == str(program)
     assert own_program(launch("node", str(program)), {}, "/") == str(program)
+    package = tmp_path / "@anthropic-ai" / "claude-code"
+    package.mkdir(parents=True)
+    launcher = package / "cli-wrapper.cjs"
+    assert own_program(launch("node", str(launcher)), {}, "/") is None
+    launcher.write_text("")  # as npm installs it
+    assert own_program(launch("node", str(launcher)), {}, "/") == str(launcher)
+    program.chmod(0o644)
+    assert own_program(launch("node", str(program)), {}, "/") is None
     assert own_program(launch("codex"), env, "/") is None
     (tmp_path / "codex").mkdir()
     assert own_program(launch(str(tmp_path / "codex")), env, "/") is None

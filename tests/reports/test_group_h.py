@@ -254,6 +254,10 @@ async def test_h10_a_node_that_is_too_old_is_named_before_anything_stops(server,
         node.symlink_to("/gone/node")
         assert "claude-agent-acp needs Node.js" in await refused_untouched(running, sid)
         node.unlink()
+        node.write_text("#!/bin/sh\necho no libc >&2; exit 127\n")
+        node.chmod(0o755)
+        error = await refused_untouched(running, sid)
+        assert f"needs Node.js, but {node} --version ended with exit code 127: no libc" in error
         for version in ("18.20.4", "20.20.2", "22.11.0"):
             says = f'[ "$1" = --version ] && echo v{version} && exit'
             node.write_text(f'#!/bin/sh\n{says}\nexec /bin/sh "$@"\n')
