@@ -9,6 +9,8 @@ from attrs import define
 from hybridmux.agents.profile import TuiState, TurnState
 
 _BUSY = ("running", "asking")
+FACTS = ("report", "registry")
+"""Sources by which the agent itself states a turn."""
 
 
 @define
@@ -26,11 +28,17 @@ class Stay:
     """When the last of them did, wall-clock seconds."""
     stopped: int = 0
     """Turns that somebody interrupted."""
+    prompted: bool = False
+    """The agent stated a turn in this conversation: there is something in it."""
 
     def see(self, state: TuiState, *, interrupted: bool, now: str, clock: float) -> None:
         """One look at the terminal; `interrupted`: somebody pressed a key that ends turns in this one."""
         if state.session_id != self.session_id:
+            # A turn that was stated before its conversation belongs to it: files are read less often.
+            self.prompted = self.prompted and self.session_id is None
             self.session_id, self.finished, self.finished_at, self.stopped = state.session_id, 0, None, 0
+        if state.turn in _BUSY and state.source in FACTS:
+            self.prompted = True
         if state.turn == self.turn:
             return
         if self.counts and state.turn == "idle" and self.turn in _BUSY:
