@@ -33,9 +33,8 @@ PATIENCE = 0.6
 
 _GONE = "the agent does not have that conversation any more"
 _FOUND = (
-    "conversation_found",
-    "This is the only conversation here that changed since the session began and that no other session has; "
-    "the terminal ended before it was known which one it had open.",
+    "The terminal ended before it was known which conversation it had open. "
+    "This is the only one that changed since the session began and that no other session has."
 )
 T = TypeVar("T")
 
@@ -140,11 +139,15 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
         s.known = Known()
         tell_replaced(s, before.agent_session_id)
     s.arrive(Step(place))
+    _tell(s, loaded, found=not (is_fresh or chosen or before.agent_session_id))
+
+
+def _tell(s: HybridSession, loaded: ChatLog | None, *, found: bool) -> None:
     if loaded is not None:
         show(s, loaded)
     s.log.mark("resumed")
-    if not (is_fresh or chosen or before.agent_session_id):
-        s.log.say(*_FOUND)
+    if found:
+        s.log.say("conversation_found", _FOUND)
 
 
 async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | None:

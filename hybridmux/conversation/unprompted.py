@@ -1,7 +1,7 @@
 """Conversations without a prompt: some agents cannot open one again, so that a fresh one takes its place.
 
 The record carries a mark from the moment we begin a conversation, or a terminal states one, until its first
-prompt is known to have reached the agent. Where a connector is at hand, what it lists counts more than the mark.
+prompt is known to have reached the agent. Where a connector is at hand, what it lists counts more than that.
 """
 
 from collections.abc import Sequence

@@ -330,8 +330,11 @@ class Machine:
 
 @asynccontextmanager
 async def machine(*, reopens: bool = True, early: bool = False):
-    """A hub with nothing in it; `reopens`: its agent can open a conversation again that has no prompt; `early`:
-    its terminal states one from the start."""
+    """A hub with nothing in it.
+
+    `reopens`: its agent can open a conversation again that has no prompt; `early`: its terminal states one
+    from the start.
+    """
     stage, records, loud = Stage(reopens), Records(), Loud()
     stage.more = {"early": early}
     hub = Hub(

@@ -1,4 +1,4 @@
-"""What a session knows of its terminal's conversation when its server or its program dies, over scripted sides."""
+"""What is known of a terminal's conversation when its server or its program has died, over scripted sides."""
 
 from functools import partial
 
