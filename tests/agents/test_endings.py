@@ -62,8 +62,7 @@ async def first_words_in_terminal(client: Client, sid: str) -> str | None:
     if PROFILE.evidence is None:
         assert (await hybrid(client, sid))["agentSessionId"] is None
         return None
-    info = await until_info(client, sid, lambda info: info["hybrid"]["agentSessionId"] is not None)
-    return str(info["hybrid"]["agentSessionId"])
+    return str(await until_info(client, sid, lambda info: info["hybrid"]["agentSessionId"]))
 
 
 async def check_terminal(client: Client, sid: str, noted: str | None) -> None:
