@@ -114,7 +114,8 @@ PROBLEMS: tuple[Problem, ...] = (
     ),
     _conflict(
         "session_missing", "candidates",
-        when="The agent does not have the record's conversation any more.",
+        when="The agent does not have the record's conversation any more, or it is not known which of "
+        "several a terminal had open.",
         then="Resume with the `agentSessionId` of one of `candidates` (none left: remove the record).",
     ),
     _conflict(

@@ -10,6 +10,8 @@ from hybridmux.budgets import CANDIDATES
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import ChatSide, Summary, TuiSide
+from hybridmux.conversation.stay import FACTS
+from hybridmux.conversation.unprompted import in_doubt
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.problems import said
 from hybridmux.wire.chat import EligibilityReason
@@ -119,6 +121,14 @@ def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
     raise not_eligible("no_session_id")
 
 
+def unnoted(s: HybridSession, listed: list[Summary]) -> list[Summary]:
+    """What a terminal may have had open that died before that was known: changed since the session began, and
+    in no other record of ours."""
+    others = {record.agent_session_id for record in s.store.all() if record.id != s.id}
+    free = [each for each in listed if each.session_id not in s.taken() | others]
+    return touched_since(free, instant(s.record.created_at))
+
+
 def stated_obstacle(s: HybridSession) -> EligibilityReason | None:
     """What keeps the conversation from moving, as far as it is known without asking the agent."""
     tui = s.sides.tui
@@ -127,6 +137,8 @@ def stated_obstacle(s: HybridSession) -> EligibilityReason | None:
         if reason := _unfit(s, state):
             return reason
         session_id = state.session_id
+        if state.turn == "idle" and state.source in FACTS and in_doubt(s, session_id):
+            return "no_session_id"  # a switch asks the agent all the same: a turn may have run unseen
     else:
         session_id = s.record.agent_session_id
     if session_id in s.taken():

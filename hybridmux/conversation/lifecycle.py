@@ -1,6 +1,9 @@
 """How sessions begin, come back and end: create, resume, close, and the server's stop."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
+from typing import TypeVar
 
 import trio
 
@@ -27,6 +30,13 @@ from hybridmux.wire.types import Place
 
 PATIENCE = 0.6
 """The part of the shutdown's grace period in which everything may end in order."""
+
+_GONE = "the agent does not have that conversation any more"
+_FOUND = (
+    "The terminal ended before it was known which conversation it had open. "
+    "This is the only one that changed since the session began and that no other session has."
+)
+T = TypeVar("T")
 
 
 class Creation:
@@ -109,8 +119,8 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
                 session_id = await begin_conversation(s, s.sides.waiting)
             else:
                 loaded = await _load(s, session_id)
-            mark = {"unprompted": True} if is_fresh and place == "acp" else {}
-            await s.commit(session_id, side=place, state="active", activity="idle", **mark)
+            empty = is_fresh and place == "acp"
+            await s.commit(session_id, side=place, state="active", activity="idle", unprompted=empty)
     except BaseException as exc:
         with trio.CancelScope(shield=True), suppress(SideFailed):
             await s.sides.drop()
@@ -129,9 +139,15 @@ async def resume(s: HybridSession, place: Place, chosen: str | None) -> None:
         s.known = Known()
         tell_replaced(s, before.agent_session_id)
     s.arrive(Step(place))
+    _tell(s, loaded, found=not (is_fresh or chosen or before.agent_session_id))
+
+
+def _tell(s: HybridSession, loaded: ChatLog | None, *, found: bool) -> None:
     if loaded is not None:
         show(s, loaded)
     s.log.mark("resumed")
+    if found:
+        s.log.say("conversation_found", _FOUND)
 
 
 async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | None:
@@ -141,26 +157,60 @@ async def _checked(s: HybridSession, place: Place, chosen: str | None) -> str | 
     """
     wanted = chosen or s.record.agent_session_id
     if wanted is None:
-        if place == "acp":
-            await s.sides.open_chat()
-        return None
-    identity.check_free(s, wanted)
-    s.opening = wanted
-    if s.known.session_id != wanted:
-        s.known = Known(session_id=wanted)
+        wanted = await _unnoted(s, place)
+        if wanted is not None:
+            _about_to_open(s, wanted)
+        return wanted
+    _about_to_open(s, wanted)
     doubtful = chosen is None and in_doubt(s)
-    listed = not doubtful
-    if place == "acp":
-        listed = await _check(s, wanted, doubtful=doubtful)
-    elif s.sides.missing_connector() is None:
+    check = partial(_check, s, wanted, doubtful=doubtful)
+    listed = await (check() if place == "acp" else _before_terminal(s, check, not doubtful))
+    return wanted if listed else None
+
+
+def _about_to_open(s: HybridSession, session_id: str) -> None:
+    identity.check_free(s, session_id)
+    s.opening = session_id
+    if s.known.session_id != session_id:
+        s.known = Known(session_id=session_id)
+
+
+async def _before_terminal(s: HybridSession, ask: Callable[[], Awaitable[T]], otherwise: T) -> T:
+    """What a connector says, if there is one that works: a terminal must not wait for it, and says itself
+    what it misses."""
+    answer = otherwise
+    if s.sides.missing_connector() is None:
         try:
             with trio.fail_after(s.budgets.starting / 2):
-                listed = await _check(s, wanted, doubtful=doubtful)
+                answer = await ask()
         except (SideFailed, trio.TooSlowError) as exc:
-            # The terminal must not wait for a connector that does not work; it says itself what it misses.
             s.log.say("not_checked", f"The agent was not asked for the conversation: {cause(exc)}")
         await s.sides.discard()
-    return wanted if listed else None
+    return answer
+
+
+async def _unnoted(s: HybridSession, place: Place) -> str | None:
+    """The conversation of a terminal that ended before it was known which one it had open.
+
+    None: there is none. For the chat a connector is in waiting afterwards. Raises `Conflict` where there are
+    several.
+    """
+    is_sought = s.record.side == "tui" and s.plan.profile.identity == "list"
+    if place == "acp":
+        chat = await s.sides.open_chat()
+        return _only(s, await chat.sessions()) if is_sought else None
+
+    async def ask() -> str | None:
+        return _only(s, await (await s.sides.open_chat()).sessions())
+
+    return await _before_terminal(s, ask, None) if is_sought else None
+
+
+def _only(s: HybridSession, listed: list[Summary]) -> str | None:
+    found = identity.unnoted(s, listed)
+    if len(found) > 1:
+        raise session_missing(found, "several conversations could be the one that its terminal had open")
+    return found[0].session_id if found else None
 
 
 async def _check(s: HybridSession, wanted: str, *, doubtful: bool) -> bool:
@@ -172,13 +222,9 @@ async def _check(s: HybridSession, wanted: str, *, doubtful: bool) -> bool:
     return listed
 
 
-def session_missing(listed: list[Summary]) -> Conflict:
+def session_missing(listed: list[Summary], why: str = _GONE) -> Conflict:
     """409 `session_missing` with what could be taken instead."""
-    return Conflict(
-        "the agent does not have that conversation any more",
-        "session_missing",
-        candidates=identity.candidates(listed),
-    )
+    return Conflict(why, "session_missing", candidates=identity.candidates(listed))
 
 
 async def _load(s: HybridSession, session_id: str) -> ChatLog:

@@ -191,13 +191,25 @@ class HybridSession:
 
     async def commit(self, session_id: str | None, *, side: Place, **changes: Any) -> None:
         """The conversation (None: one without an id yet) and its side, on disk. Raises `StoreUnusable`."""
-        await self.save(side=side, **(self.record.moved(session_id) | changes))
+        await self.save(side=side, **(self._moved(session_id) | changes))
 
-    async def follow(self, session_id: str | None) -> None:
-        """The terminal says which conversation it has open: the record follows, so that a resume finds it."""
-        is_news = session_id != self.record.agent_session_id or self.record.unprompted
-        if session_id is not None and is_news and session_id not in self.taken():
-            await self.save(best_effort=True, **(self.record.moved(session_id) | {"unprompted": False}))
+    async def follow(self, session_id: str | None, *, unprompted: bool = False) -> None:
+        """The terminal says which conversation it has open: the record follows, so that a resume finds it.
+
+        `unprompted`: nothing was seen being said in it, and the agent could not open it again then. One that
+        has had a prompt before keeps that.
+        """
+        if session_id is None or session_id in self.taken():
+            return
+        was = self.record
+        is_other = session_id != was.agent_session_id
+        mark = unprompted and (session_id not in was.agent_session_history if is_other else was.unprompted)
+        if is_other or mark != was.unprompted:
+            await self.save(best_effort=True, **(self._moved(session_id) | {"unprompted": mark}))
+
+    def _moved(self, session_id: str | None) -> dict[str, Any]:
+        is_nothing = self.record.unprompted and not self.plan.profile.reopens_unprompted
+        return self.record.moved(session_id, forget=is_nothing)
 
     # --- where it is ---
 

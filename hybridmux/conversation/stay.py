@@ -9,7 +9,8 @@ from attrs import define
 from hybridmux.agents.profile import TuiState, TurnState
 
 _BUSY = ("running", "asking")
-_STATED = ("report", "registry")
+FACTS = ("report", "registry")
+"""Sources by which the agent itself states a turn."""
 
 
 @define
@@ -29,16 +30,22 @@ class Stay:
     """Turns that somebody interrupted."""
     spoke: bool = False
     """The agent stated a turn that nobody interrupted."""
+    prompted: bool = False
+    """The agent stated a turn in this conversation: there is something in it."""
 
     def see(self, state: TuiState, *, interrupted: bool, now: str, clock: float) -> None:
         """One look at the terminal; `interrupted`: somebody pressed a key that ends turns in this one."""
         if state.session_id != self.session_id:
+            if self.session_id is not None:
+                # A turn that was stated before its conversation belongs to it: files are read less often.
+                self.prompted = self.spoke = False
             self.session_id, self.finished, self.finished_at, self.stopped = state.session_id, 0, None, 0
-            self.spoke = False
+        if state.turn in _BUSY and state.source in FACTS:
+            self.prompted = True
         if state.turn == self.turn:
             return
         if state.turn == "idle" and self.turn in _BUSY:
-            self.spoke = self.spoke or (not interrupted and state.source in _STATED)
+            self.spoke = self.spoke or (not interrupted and state.source in FACTS)
             if self.counts and interrupted:
                 self.stopped += 1
             elif self.counts:

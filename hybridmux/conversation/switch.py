@@ -88,7 +88,7 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
             s.known = evolve(s.known.of(left.session_id), updated=instant(left.updated_at))
             with s.phase(Step.LOADING, budgets.loading_total):
                 loaded = await load(s, left.session_id, s.known)
-                await s.commit(left.session_id, side="acp")
+                await s.commit(left.session_id, side="acp", unprompted=False)
             s.sides.adopt_chat()
             s.arrive(Step.ACP)
             show(s, loaded)

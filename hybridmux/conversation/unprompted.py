@@ -1,7 +1,7 @@
 """Conversations without a prompt: some agents cannot open one again, so that a fresh one takes its place.
 
-The record carries a mark from the moment we begin a conversation until its first prompt is known to have
-reached the agent. Where a connector is at hand, what it lists counts more than the mark.
+The record carries a mark from the moment we begin a conversation, or a terminal states one, until its first
+prompt is known to have reached the agent. Where a connector is at hand, what it lists counts more than that.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,11 @@ from hybridmux.conversation.sides import ChatSide, SideFailed, Summary
 REASON = "nothing had been said in it, and the agent cannot open such a conversation again"
 
 
-def in_doubt(s: HybridSession) -> bool:
-    """The recorded conversation may be one that cannot be opened again."""
-    known = s.record.agent_session_id is not None
-    return known and s.record.unprompted and not s.plan.profile.reopens_unprompted
+def in_doubt(s: HybridSession, session_id: str | None = None) -> bool:
+    """The recorded conversation (if it is this one) may be one that cannot be opened again."""
+    known = s.record.agent_session_id
+    asked = known is not None and session_id in (None, known)
+    return asked and s.record.unprompted and not s.plan.profile.reopens_unprompted
 
 
 async def reopenable(s: HybridSession, chat: ChatSide | None) -> str | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
+from hybridmux.agents.profile import TuiState
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import ChatSide, SideFailed, TuiSide
@@ -80,17 +81,23 @@ async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
         with trio.move_on_after(beat):
             seen = await side.terminal.changed(seen)
         state = side.glance()
+        turn = s.stay.turn
+        s.stay.see(state, interrupted=side.stop_key_at >= began, now=utc_now(), clock=time.time())
+        await _follow(s, state)  # also without news: an operation may have been in the way of it
         if (side.terminal.title, state) == shown:
             continue
         shown = (side.terminal.title, state)
-        turn = s.stay.turn
-        s.stay.see(state, interrupted=side.stop_key_at >= began, now=utc_now(), clock=time.time())
-        if state.stored and s.operations.current is None:
-            await s.follow(state.session_id)
         s.changed()
         if s.stay.turn != turn:
             began = began if turn in ("running", "asking") else trio.current_time()
             await s.note_activity()
+
+
+async def _follow(s: "HybridSession", state: TuiState) -> None:
+    """The record follows what the terminal states, as soon as there is anything that may be opened again."""
+    if state.stored is not False and s.operations.current is None:
+        may_be_empty = not (s.plan.profile.reopens_unprompted or state.stored or s.stay.prompted)
+        await s.follow(state.session_id, unprompted=may_be_empty)
 
 
 async def chat_end(s: "HybridSession", held: Held[ChatSide]) -> None:

@@ -44,11 +44,14 @@ class Record:
     created_at: str
     updated_at: str
 
-    def moved(self, new: str | None) -> dict[str, Any]:
-        """What changes with another agent session (None: not known); the old id moves into the history."""
+    def moved(self, new: str | None, *, forget: bool = False) -> dict[str, Any]:
+        """What changes with another agent session (None: not known); the old id moves into the history.
+
+        `forget`: it does not, as there never was anything to open under it.
+        """
         if new == self.agent_session_id:
             return {}
-        old = [self.agent_session_id] if self.agent_session_id else []
+        old = [self.agent_session_id] if self.agent_session_id and not forget else []
         history = [*old, *(i for i in self.agent_session_history if i not in (new, *old))][:HISTORY_IDS]
         return {"agent_session_id": new, "agent_session_history": history, "unprompted": False}
 

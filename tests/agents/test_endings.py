@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents.sides import PROFILE
 from tests.agents.use import (
     AGENT,
     PATIENCE,
     ask_in_terminal,
     heard,
+    hybrid,
     kill_side,
     record_of,
     said,
@@ -18,7 +20,7 @@ from tests.agents.use import (
     server_of,
     start,
 )
-from tests.support.client import Unexpected
+from tests.support.client import Client, Unexpected
 from tests.support.leaks import processes
 from tests.support.talk import until_info
 
@@ -55,6 +57,66 @@ async def test_a_killed_terminal_is_interrupted_and_resumed(tmp_path):
         assert processes(server.data, sid) == []
         await client.resume(sid, {"side": "acp"})
         assert await heard(client, sid) == said("first words")
+
+
+async def first_words_in_terminal(client: Client, sid: str) -> str | None:
+    """A session that has never been on the other side; the conversation it has, if its agent states that."""
+    async with client.terminal(sid) as term:
+        await ask_in_terminal(term, "first words")
+        await term.until_quiet()
+    if PROFILE.evidence is None:
+        assert (await hybrid(client, sid))["agentSessionId"] is None
+        return None
+    return str(await until_info(client, sid, lambda info: info["hybrid"]["agentSessionId"]))
+
+
+async def check_terminal(client: Client, sid: str, noted: str | None) -> None:
+    """The words are there again, and the conversation is the one that was noted, if any was."""
+    async with client.terminal(sid) as term:
+        await term.until_text("echo: first words", PATIENCE)
+        await term.until_quiet()
+    await check_id(client, sid, noted)
+
+
+async def check_chat(client: Client, sid: str, noted: str | None) -> None:
+    """The same."""
+    assert await heard(client, sid) == said("first words")
+    await check_id(client, sid, noted)
+
+
+async def check_id(client: Client, sid: str, noted: str | None) -> None:
+    record = await record_of(client, sid)
+    assert record["agentSessionId"] is not None
+    assert record["agentSessionId"] == (noted or record["agentSessionId"])
+    assert record["agentSessionHistory"] == []
+    assert (await hybrid(client, sid))["agentSessionId"] == record["agentSessionId"]
+
+
+async def test_a_killed_terminal_that_never_moved_has_kept_its_words(tmp_path):
+    async with server_of(tmp_path) as server:
+        client = server.client
+        sid = await start(client)
+        noted = await first_words_in_terminal(client, sid)
+        await kill_side(server, sid)
+        await until_info(client, sid, lambda info: info["hybrid"]["state"] == "interrupted")
+        await client.resume(sid, {"side": "acp"})
+        await check_chat(client, sid, noted)
+        await client.switch(sid, "tui")
+        await check_terminal(client, sid, noted)
+
+
+async def test_a_killed_server_finds_what_was_said_in_a_terminal_that_never_moved(tmp_path):
+    async with server_of(tmp_path) as server:
+        sid = await start(server.client)
+        noted = await first_words_in_terminal(server.client, sid)
+        server.crash()
+        server.process.wait()
+    async with server_of(tmp_path) as server:
+        client = server.client
+        await client.resume(sid, {"side": "tui"})
+        await check_terminal(client, sid, noted)
+        await client.switch(sid, "acp")
+        await check_chat(client, sid, noted)
 
 
 async def test_a_closed_session_is_resumed_on_either_side(tmp_path):

@@ -26,6 +26,7 @@ from tests.agents.use import (
 )
 from tests.support.client import Client, TerminalView, Unexpected, request_id
 from tests.support.leaks import processes
+from tests.support.talk import until_info
 
 
 async def begin_anew(term: TerminalView, command: str) -> None:
@@ -105,6 +106,20 @@ async def to_chat_by_title(client: Client, sid: str, words: str) -> bool:
     assert len(fits) == 1, answer
     await client.switch_to(sid, fits[0])
     return True
+
+
+@pytest.mark.skipif(PROFILE.reopens_unprompted, reason="names no conversation before its first message")
+async def test_before_its_first_message_a_terminal_has_no_conversation_to_move(tmp_path):
+    async with session_of(tmp_path) as (client, sid):
+        await until_info(client, sid, lambda info: info["hybrid"]["agentSessionId"], PATIENCE)
+        async with client.chat(sid) as chat:
+            await chat.until(
+                lambda view: view.state["eligibility"].get("reason") == "no_session_id", PATIENCE
+            )
+        await say_in_terminal(client, sid, "first words")
+        await until_info(client, sid, lambda info: info["status"] == "idle", PATIENCE)
+        async with client.chat(sid) as chat:
+            assert chat.state["eligibility"] == {"available": True}
 
 
 async def test_two_sessions_in_one_folder_keep_apart(tmp_path):

@@ -329,9 +329,14 @@ class Machine:
 
 
 @asynccontextmanager
-async def machine(*, reopens: bool = True):
-    """A hub with nothing in it; `reopens`: its agent can open a conversation again that has no prompt."""
+async def machine(*, reopens: bool = True, early: bool = False):
+    """A hub with nothing in it.
+
+    `reopens`: its agent can open a conversation again that has no prompt; `early`: its terminal states one
+    from the start.
+    """
     stage, records, loud = Stage(reopens), Records(), Loud()
+    stage.more = {"early": early}
     hub = Hub(
         sides=stage,
         registry=Registry([evolve(WATCHED, reopens_unprompted=reopens)]),

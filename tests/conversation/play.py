@@ -92,7 +92,8 @@ async def play(
     now = "2026-01-01T00:00:00Z"
     begun = Record(
         id="s1", name="play", config_id="c", agent="demo", cwd="/", cmd=[], side=place,
-        agent_session_id=ID, config_values=config or {}, created_at=now, updated_at=now,
+        agent_session_id=None if world.early else ID, config_values=config or {}, created_at=now,
+        updated_at=now,
     )  # fmt: skip
     session = HybridSession(
         record or begun,

@@ -34,6 +34,8 @@ class ScriptedTui:
         if session_id is not None:
             world.reopen(session_id)
         self.session_id = session_id or (world.id if world.reopens else None)
+        if world.early and session_id is None:
+            self.session_id = world.begin()
         self.turn = world.turn
         self.started_at = 0.0
         self.entered, self.unsent = True, False
@@ -62,8 +64,8 @@ class ScriptedTui:
     def set(self, turn: str) -> None:
         self.turn = turn
         self.world.stored = self.world.stored or (self.world.stores_at_end and turn == "idle")
-        if turn == "running" and self.session_id is None:
-            self.session_id = self.world.begin()
+        if turn == "running" and not self.world.silent:
+            self.session_id = self.session_id or self.world.begin()
             self.world.prompted.add(self.session_id)
         self.bell.ring()
 
@@ -77,7 +79,8 @@ class ScriptedTui:
             turn=self.turn,
             ready=True,
             session_id=None if self.world.silent else self.session_id,
-            stored=None if self.world.silent else self.world.stored,
+            stored=None if self.world.silent or self.world.early else self.world.stored,
+            source=None if self.turn == "unknown" else self.world.source,
             draft=self.world.draft,
             not_root=self.world.not_root,
         )
@@ -356,6 +359,9 @@ class ScriptedStore:
 
     def check(self) -> None:
         """Readable all the time."""
+
+    def all(self) -> list[Record]:
+        return list(self.world.records.values())
 
     async def put(self, record: Record, *, new: bool = False, keep: bool = False) -> Record:
         await trio.lowlevel.checkpoint()

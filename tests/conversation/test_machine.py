@@ -54,9 +54,9 @@ ONE = st.one_of(
 STEPS = st.one_of(ONE, ONE, ONE, step("race", ONE, ONE))
 
 
-def run(steps: list, stop_early: bool, reopens: bool) -> None:
+def run(steps: list, stop_early: bool, reopens: bool, early: bool = False) -> None:
     async def play() -> None:
-        async with machine(reopens=reopens) as m:
+        async with machine(reopens=reopens, early=early) as m:
             for each in [("create", "tui"), ("create", "acp"), *steps]:
                 await m.do(each)
             if not stop_early:
@@ -70,6 +70,6 @@ PLAYS = int(os.environ.get("HYBRIDMUX_PLAYS", "300"))
 
 
 @settings(max_examples=PLAYS, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(STEPS, max_size=40), st.booleans(), st.booleans())
-def test_whatever_happens_what_must_hold_holds(steps, stop_early, reopens):
-    run(steps, stop_early, reopens)
+@given(st.lists(STEPS, max_size=40), st.booleans(), st.booleans(), st.booleans())
+def test_whatever_happens_what_must_hold_holds(steps, stop_early, reopens, early):
+    run(steps, stop_early, reopens, early)

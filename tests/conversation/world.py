@@ -10,6 +10,7 @@ from collections.abc import Callable
 import trio
 from attrs import define, field
 
+from hybridmux.agents.profile import Source
 from hybridmux.store.records import Record
 
 ID = "demo_1"
@@ -23,6 +24,8 @@ class World:
     """The agent session."""
     turn: str = "idle"
     """The terminal's turn when it starts."""
+    source: Source = "report"
+    """What the terminal's turn is read from."""
     stored: bool = True
     not_root: bool = False
     """Several of the terminal's programs could be the agent."""
@@ -69,6 +72,8 @@ class World:
     """What the agent's list says of when the conversation was changed."""
     updated: dict[str, str] = field(factory=dict)
     """The same for one conversation each."""
+    early: bool = False
+    """The terminal states a conversation before the first prompt, and never whether that can be opened."""
     silent: bool = False
     """The terminal does not state which conversation it has open."""
     stores_at_end: bool = False
