@@ -91,6 +91,8 @@ class TuiSide(Protocol):
     def started_at(self) -> float:
         """Wall-clock seconds of the start."""
 
+    enter_at: float
+    """When Enter was last pressed, on Trio's clock."""
     stop_key_at: float
     """When a key that ends turns in most agents was last pressed, on Trio's clock."""
     report: EndReport | None

@@ -55,6 +55,8 @@ class Tui:
         self._last_input = -1e9
         self.stop_key_at = -1e9
         """When a key that ends turns in most agents was last pressed, on Trio's clock."""
+        self.enter_at = -1e9
+        """The same for Enter."""
         self._beat = _WATCH_BEAT if plan.profile.evidence else float("inf")
         self.report: EndReport | None = None
         """How its processes ended, after `stop()`."""
@@ -103,6 +105,8 @@ class Tui:
         self._last_input = trio.current_time()
         if b"\x03" in data or not data.strip(b"\x1b"):
             self.stop_key_at = self._last_input
+        if b"\r" in data or b"\x1b[13" in data:
+            self.enter_at = self._last_input
         # A program that has gone takes no input; its end is told where it is waited for.
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             await self.terminal.write(data)

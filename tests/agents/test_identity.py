@@ -113,7 +113,9 @@ async def test_before_its_first_message_a_terminal_has_no_conversation_to_move(t
     async with session_of(tmp_path) as (client, sid):
         await until_info(client, sid, lambda info: info["hybrid"]["agentSessionId"], PATIENCE)
         async with client.chat(sid) as chat:
-            await chat.until(lambda view: view.state["eligibility"].get("reason") == "no_session_id", PATIENCE)
+            await chat.until(
+                lambda view: view.state["eligibility"].get("reason") == "no_session_id", PATIENCE
+            )
         await say_in_terminal(client, sid, "first words")
         await until_info(client, sid, lambda info: info["status"] == "idle", PATIENCE)
         async with client.chat(sid) as chat:
