@@ -202,6 +202,16 @@ async def test_the_first_turn_ends_the_obstacle(autojump_clock):
             assert obstacle(p) is None
 
 
+async def test_a_prompt_on_the_command_line_may_have_run_without_a_key(autojump_clock):
+    async with play(early(), profile=STATING) as p:
+        await another(p, FIRST)
+        assert obstacle(p) == "no_session_id"
+        plan = p.session.plan
+        p.session.plan = evolve(plan, launch=evolve(plan.launch, dropped=("do this",)))
+        p.session.changed()
+        assert obstacle(p) is None
+
+
 # --- agents that state nothing ---
 
 
