@@ -31,6 +31,8 @@ class Stay:
     prompted: bool = False
     """The agent stated a turn in this conversation after somebody pressed Enter: there is something in it.
     Without that it was none: codex counts its own start as work."""
+    named: str | None = None
+    """The newest conversation that was stated."""
     opened: float = 0.0
     """When the conversation was first seen, on Trio's clock."""
 
@@ -49,8 +51,9 @@ class Stay:
         `enter_at`, `moment`: when Enter was last pressed, and this look, on Trio's clock.
         """
         if state.session_id != self.session_id:
-            self.prompted, self.opened = False, moment
             self.session_id, self.finished, self.finished_at, self.stopped = state.session_id, 0, None, 0
+        if state.session_id not in (None, self.named):  # for a moment a file may not be there to be read
+            self.named, self.prompted, self.opened = state.session_id, False, moment
         if state.turn in _BUSY and state.source in FACTS and enter_at >= self.opened:
             self.prompted = True
         if state.turn == self.turn:
