@@ -137,7 +137,8 @@ def stated_obstacle(s: HybridSession) -> EligibilityReason | None:
         if reason := _unfit(s, state):
             return reason
         session_id = state.session_id
-        if state.turn == "idle" and state.source in FACTS and in_doubt(s, session_id):
+        by_keys = not s.plan.launch.dropped  # else a prompt on the command line may have run without any
+        if by_keys and state.turn == "idle" and state.source in FACTS and in_doubt(s, session_id):
             return "no_session_id"  # a switch asks the agent all the same: a turn may have run unseen
     else:
         session_id = s.record.agent_session_id

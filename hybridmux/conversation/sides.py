@@ -106,6 +106,8 @@ class TuiSide(Protocol):
     def unsent(self) -> bool:
         """Whether text was typed and, as far as the keys tell, neither sent nor cleared."""
 
+    enter_at: float
+    """When Enter was last pressed, on Trio's clock."""
     stop_key_at: float
     """When a key that ends turns in most agents was last pressed, on Trio's clock."""
     report: EndReport | None

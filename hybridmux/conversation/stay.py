@@ -28,24 +28,41 @@ class Stay:
     """When the last of them did, wall-clock seconds."""
     stopped: int = 0
     """Turns that somebody interrupted."""
-    spoke: bool = False
-    """The agent stated a turn that nobody interrupted."""
     prompted: bool = False
-    """The agent stated a turn in this conversation: there is something in it."""
+    """The agent stated a turn in this conversation after somebody pressed Enter: there is something in it.
+    Without that it was none: codex counts its own start as work."""
+    spoke: bool = False
+    """One of them was not interrupted."""
+    named: str | None = None
+    """The newest conversation that was stated."""
+    opened: float = 0.0
+    """When the conversation was first seen, on Trio's clock."""
 
-    def see(self, state: TuiState, *, interrupted: bool, now: str, clock: float) -> None:
-        """One look at the terminal; `interrupted`: somebody pressed a key that ends turns in this one."""
+    def see(
+        self,
+        state: TuiState,
+        *,
+        interrupted: bool,
+        now: str,
+        clock: float,
+        enter_at: float = -1.0,
+        moment: float = 0.0,
+    ) -> None:
+        """One look at the terminal; `interrupted`: somebody pressed a key that ends turns in this one.
+
+        `enter_at`, `moment`: when Enter was last pressed, and this look, on Trio's clock.
+        """
         if state.session_id != self.session_id:
-            if self.session_id is not None:
-                # A turn that was stated before its conversation belongs to it: files are read less often.
-                self.prompted = self.spoke = False
             self.session_id, self.finished, self.finished_at, self.stopped = state.session_id, 0, None, 0
-        if state.turn in _BUSY and state.source in FACTS:
+        if state.session_id not in (None, self.named):  # for a moment a file may not be there to be read
+            self.named, self.prompted, self.opened = state.session_id, False, moment
+            self.spoke = False
+        if state.turn in _BUSY and state.source in FACTS and enter_at >= self.opened:
             self.prompted = True
         if state.turn == self.turn:
             return
         if state.turn == "idle" and self.turn in _BUSY:
-            self.spoke = self.spoke or (not interrupted and state.source in FACTS)
+            self.spoke = self.spoke or (self.prompted and not interrupted)
             if self.counts and interrupted:
                 self.stopped += 1
             elif self.counts:

@@ -59,6 +59,8 @@ class Tui:
         self._typed = Typed(entered=entered)
         self.stop_key_at = -1e9
         """When a key that ends turns in most agents was last pressed, on Trio's clock."""
+        self.enter_at = -1e9
+        """The same for Enter."""
         self._beat = _WATCH_BEAT if plan.profile.evidence else float("inf")
         self.report: EndReport | None = None
         """How its processes ended, after `stop()`."""
@@ -115,9 +117,12 @@ class Tui:
     async def write(self, data: bytes) -> None:
         """Input of a viewer, or of ours."""
         self._last_input = trio.current_time()
+        before = self._typed.enters
         self._typed.feed(data)
         if b"\x03" in data or not data.strip(b"\x1b"):
             self.stop_key_at = self._last_input
+        if self._typed.enters > before:
+            self.enter_at = self._last_input
         # A program that has gone takes no input; its end is told where it is waited for.
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             await self.terminal.write(data)

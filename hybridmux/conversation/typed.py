@@ -38,6 +38,8 @@ class Typed:
         """Enter was pressed, or (given) the program was started with something to do."""
         self.unsent = False
         """Text was typed or pasted since the last Enter, Ctrl-C, Ctrl-U or Ctrl-D."""
+        self.enters = 0
+        """How often Enter was pressed."""
         self._held = b""
         self._state: Callable[[bytes, int], int] = self._ground
 
@@ -124,6 +126,7 @@ class Typed:
 
     def _enter(self, *, sends: bool = True) -> None:
         self.entered = True
+        self.enters += 1
         self.unsent = self.unsent and not sends
 
 

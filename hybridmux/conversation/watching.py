@@ -82,7 +82,14 @@ async def terminal(s: "HybridSession", held: Held[TuiSide]) -> None:
             seen = await side.terminal.changed(seen)
         state = side.glance()
         turn = s.stay.turn
-        s.stay.see(state, interrupted=side.stop_key_at >= began, now=utc_now(), clock=time.time())
+        s.stay.see(
+            state,
+            interrupted=side.stop_key_at >= began,
+            now=utc_now(),
+            clock=time.time(),
+            enter_at=side.enter_at,
+            moment=trio.current_time(),
+        )
         await _follow(s, state)  # also without news: an operation may have been in the way of it
         if (side.terminal.title, state) == shown:
             continue

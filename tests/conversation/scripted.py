@@ -41,7 +41,7 @@ class ScriptedTui:
         self.entered, self.unsent = True, False
         self.bell = Bell()
         self.code: int | None = None
-        self.stop_key_at = -1.0
+        self.stop_key_at = self.enter_at = -1.0
         self.report = None
         self.terminal = SimpleNamespace(
             title="",
@@ -61,10 +61,13 @@ class ScriptedTui:
     def exit_code(self) -> int | None:
         return self.code
 
-    def set(self, turn: str) -> None:
+    def set(self, turn: str, *, entered: bool = True) -> None:
+        """Another turn state; `entered`: somebody has pressed Enter."""
         self.turn = turn
+        if entered:
+            self.enter_at = trio.current_time()
         self.world.stored = self.world.stored or (self.world.stores_at_end and turn == "idle")
-        if turn == "running" and not self.world.silent:
+        if turn == "running" and entered and not self.world.silent:
             self.session_id = self.session_id or self.world.begin()
             self.world.prompted.add(self.session_id)
         self.bell.ring()

@@ -157,7 +157,7 @@ def test_a_turn_that_the_agent_states_is_more_than_nothing(source, interrupted, 
     stay = Stay("t0", counts=False)
     for turn in ("running", "idle"):
         look = evolve(state(turn), source=source)
-        stay.see(look, interrupted=interrupted and turn == "idle", now="t", clock=1.0)
+        stay.see(look, interrupted=interrupted and turn == "idle", now="t", clock=1.0, enter_at=0.0)
     assert Known().after(stay).spoke is spoke
     stay.see(state("idle", "another"), interrupted=False, now="t", clock=2.0)
     assert not Known().after(stay).spoke

@@ -128,13 +128,15 @@ async def test_a_turn_that_is_read_off_the_title_is_no_proof(autojump_clock):
         assert obstacle(p) is None  # nor is an idle one that there was none
 
 
-async def test_a_turn_that_was_stated_before_its_conversation_counts(autojump_clock):
-    async with play(early(silent=True), profile=STATING) as p:
-        await a_turn(p)
-        assert p.record.agent_session_id is None
-        p.world.silent = False
-        await trio.sleep(2 * Budgets().evidence_beat)
-        assert (p.record.agent_session_id, p.record.unprompted) == (FIRST, False)
+async def test_work_that_nobody_asked_for_is_no_prompt(autojump_clock):
+    """codex reports that it works while it starts."""
+    async with play(early(), profile=STATING) as p:
+        await another(p, FIRST)
+        for turn in ("running", "idle"):
+            p.sides.tui.set(turn, entered=False)
+            await wait_all_tasks_blocked()
+        assert p.record.unprompted
+        assert obstacle(p) == "no_session_id"
 
 
 async def test_a_farewell_names_a_conversation_with_a_prompt(autojump_clock):
@@ -198,6 +200,16 @@ async def test_the_first_turn_ends_the_obstacle(autojump_clock):
             p.sides.tui.set(turn)
             await wait_all_tasks_blocked()
             assert obstacle(p) is None
+
+
+async def test_a_prompt_on_the_command_line_may_have_run_without_a_key(autojump_clock):
+    async with play(early(), profile=STATING) as p:
+        await another(p, FIRST)
+        assert obstacle(p) == "no_session_id"
+        plan = p.session.plan
+        p.session.plan = evolve(plan, launch=evolve(plan.launch, dropped=("do this",)))
+        p.session.changed()
+        assert obstacle(p) is None
 
 
 # --- agents that state nothing ---
