@@ -8,8 +8,8 @@ import trio
 from tests.agents.use import AGENT, PATIENCE, PROJECT, runs, session_of, submit, turns, until_processes
 from tests.support.client import TerminalView
 
-RESTING = "run: touch began; python -c 'import time; time.sleep(3617)'"
-"""A process of its own: omp's shell sleeps without one."""
+RESTING = "run: touch began; env sleep 3617"
+"""A process of its own: omp's shell sleeps without one. codex's is a login shell, whose PATH is the system's."""
 
 
 async def allow(term: TerminalView) -> None:
@@ -67,10 +67,10 @@ async def test_a_running_shell_command_of_the_terminal_ends_with_the_switch(tmp_
             await submit(term, RESTING)
             await allow(term)
             with suppress(trio.TooSlowError):
-                await until_processes(lambda: runs("sleep(3617)"))
-            assert runs("sleep(3617)"), term.describe()
+                await until_processes(lambda: runs("sleep 3617"))
+            assert runs("sleep 3617"), term.describe()
             assert (await client.switch(sid, "acp"))["side"] == "acp"
-            assert not runs("sleep(3617)")
+            assert not runs("sleep 3617")
         async with client.chat(sid) as chat:
             assert turns(chat)[0] == ("user", RESTING)
 
