@@ -9,7 +9,7 @@ from tests.agents.use import AGENT, PATIENCE, PROJECT, runs, session_of, submit,
 from tests.support.client import TerminalView
 
 RESTING = "run: touch began; env sleep 3617"
-"""A process of its own: omp's shell sleeps without one. codex's is a login shell, whose PATH is the system's."""
+"""A process of its own: omp's shell sleeps without one. codex's shell has the system's PATH."""
 
 
 async def allow(term: TerminalView) -> None:

@@ -201,6 +201,8 @@ async def ambiguous(stage: Stage) -> AsyncIterator[Names]:
     sid = (await stage.client.post("/api/sessions", {"configId": config}))["id"]
     async with stage.client.terminal(sid) as term:
         await term.until_text("commands")
+        await term.type("hello")
+        await term.until_text("hello")
     for _ in range(2):
         await stage.closed(await stage.talk())
     yield {"terminal": sid}
