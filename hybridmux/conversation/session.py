@@ -199,12 +199,13 @@ class HybridSession:
         `unprompted`: nothing was seen being said in it, and the agent could not open it again then. One that
         has had a prompt before keeps that.
         """
-        if session_id is None or session_id in self.taken():
+        if session_id is None:
             return
         was = self.record
         is_other = session_id != was.agent_session_id
         mark = unprompted and (session_id not in was.agent_session_history if is_other else was.unprompted)
-        if is_other or mark != was.unprompted:
+        is_news = is_other or mark != was.unprompted
+        if is_news and session_id not in self.taken():  # in this order: it is asked at every change
             await self.save(best_effort=True, **(self._moved(session_id) | {"unprompted": mark}))
 
     def _moved(self, session_id: str | None) -> dict[str, Any]:

@@ -276,5 +276,5 @@ async def open_tui(
         except HybridmuxError as exc:
             raise SideFailed(f"{plan.profile.title} cannot be started: {exc}") from exc
         # A first prompt may be among the arguments; those that a resume keeps have none.
-        entered = session_id is None and bool(launch.args)
+        entered = session_id is None and bool(plan.launch.args)
         yield Tui(terminal, plan, started_at, budgets, entered=entered)

@@ -45,9 +45,9 @@ def tui(session_id: str | None = None) -> AbstractAsyncContextManager[Tui]:
 
 
 @asynccontextmanager
-async def ready() -> AsyncIterator[Tui]:
-    """A new conversation that takes input."""
-    async with tui() as agent:
+async def ready(session_id: str | None = None) -> AsyncIterator[Tui]:
+    """A terminal that takes input, with a new conversation or that one."""
+    async with tui(session_id) as agent:
         with trio.fail_after(PATIENCE):
             await agent.ready()
         yield agent

@@ -183,9 +183,14 @@ async def test_without_evidence_the_only_candidate_is_taken(tmp_path):
 async def test_without_evidence_one_of_several_is_chosen(tmp_path):
     async with session_of(tmp_path) as (client, sid):
         async with client.terminal(sid) as term:
+            await term.until_text(AGENT.ready, PATIENCE)
+            other = await talk_elsewhere("other words")
+            spoil()
+            with pytest.raises(Unexpected) as refused:
+                await client.switch(sid, "acp")  # nothing was entered here: that was somebody else
+            assert refused.value.body["eligibility"] == "no_session_id"
             await ask_in_terminal(term, "first words")
             await term.until_quiet()
-            other = await talk_elsewhere("other words")
             spoil()
             with pytest.raises(Unexpected) as refused:
                 await client.switch(sid, "acp")

@@ -1,9 +1,8 @@
 """A conversation that a program outside the server has open: nothing is moved under its hands."""
 
 import pytest
-import trio
 
-from tests.agents.sides import PROFILE, tui, until_screen, until_turn
+from tests.agents.sides import PROFILE, ready, until_screen, until_turn
 from tests.agents.sides import submit as type_in
 from tests.agents.use import (
     AGENT,
@@ -35,9 +34,7 @@ async def test_the_terminal_stays_while_another_program_has_its_conversation(tmp
         agent_id = (await hybrid(client, sid))["agentSessionId"]
         await client.switch(sid, "tui")
         before = {one.pid for one in processes(server.data)}
-        async with tui(agent_id) as foreign, client.terminal(sid) as term:
-            with trio.fail_after(PATIENCE):
-                await foreign.ready()
+        async with ready(agent_id), client.terminal(sid) as term:
             with pytest.raises(Unexpected) as refused:
                 await client.switch(sid, "acp")
             assert (refused.value.status, refused.value.reason) == (409, "occupied_external")
@@ -54,9 +51,7 @@ async def test_the_chat_stays_while_another_program_has_its_conversation(tmp_pat
         await say_in_chat(client, sid, "first words")
         agent_id = (await hybrid(client, sid))["agentSessionId"]
         await kill_side(server, sid)  # a lock is free then
-        async with tui(agent_id) as foreign:
-            with trio.fail_after(PATIENCE):
-                await foreign.ready()
+        async with ready(agent_id) as foreign:
             with pytest.raises(Unexpected) as refused:
                 await client.switch(sid, "tui")
             assert (refused.value.status, refused.value.reason) == (409, "occupied_external")
@@ -76,9 +71,7 @@ async def test_a_closed_session_is_not_resumed_while_another_program_has_its_con
         await say_in_chat(client, sid, "first words")
         agent_id = (await hybrid(client, sid))["agentSessionId"]
         await client.delete(f"/api/sessions/{sid}")
-        async with tui(agent_id) as foreign:
-            with trio.fail_after(PATIENCE):
-                await foreign.ready()
+        async with ready(agent_id):
             for side in ("acp", "tui"):
                 with pytest.raises(Unexpected) as refused:
                     await client.resume(sid, {"side": side})
@@ -96,9 +89,7 @@ async def test_what_another_program_said_is_read_before_the_next_message(tmp_pat
         await say_in_chat(client, sid, "first words")
         agent_id = (await hybrid(client, sid))["agentSessionId"]
         async with client.chat(sid) as chat:
-            async with tui(agent_id) as foreign:
-                with trio.fail_after(PATIENCE):
-                    await foreign.ready()
+            async with ready(agent_id) as foreign:
                 await chat.until(
                     lambda view: view.state["eligibility"].get("reason") == "occupied_external", PATIENCE
                 )

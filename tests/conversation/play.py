@@ -20,6 +20,7 @@ from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import (
     Plan,
 )
+from hybridmux.conversation.view import chat_state
 from hybridmux.store.records import Record
 from hybridmux.wire.sessions import SwitchResult
 
@@ -71,6 +72,15 @@ class Play:
     def events(self, kind: str) -> list[dict]:
         entries = self.session.log.journal.read(self.session.log.journal.tail, 10**9)
         return [entry.event for entry in entries if entry.event["type"] == kind]
+
+
+FREE = {"available": True}
+
+
+def eligibility(p: Play) -> dict[str, object]:
+    """Whether the session may move, as in the chat state."""
+    shown: dict[str, object] = chat_state(p.session)["eligibility"]
+    return shown
 
 
 @asynccontextmanager

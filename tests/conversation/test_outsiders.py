@@ -8,17 +8,15 @@ from attrs import define, field
 from trio.testing import wait_all_tasks_blocked
 
 from hybridmux.budgets import Budgets
-from hybridmux.conversation import switch, view
+from hybridmux.conversation import view
 from hybridmux.conversation.phases import Step
 from hybridmux.errors import Conflict
 from hybridmux.problems import said
-from hybridmux.wire.sessions import SwitchRequest
 
-from .play import WATCHED, Play, play
+from .play import FREE, WATCHED, Play, eligibility, play
 from .world import ID, World
 
 BEAT = Budgets().evidence_beat
-GONE = {"available": True}
 THERE = {"available": False, "reason": "occupied_external", "text": said("occupied_external")}
 watched = partial(play, profile=WATCHED)
 
@@ -33,11 +31,6 @@ class Cued(World):
         if what == self.cue:
             self.elsewhere.add(ID)
         World.note(self, what)
-
-
-def eligibility(p: Play) -> dict:
-    """As in the chat state."""
-    return view.chat_state(p.session)["eligibility"]
 
 
 def waiting(p: Play) -> list[str]:
@@ -64,7 +57,7 @@ async def refused(act) -> Conflict:
 async def test_who_comes_and_goes_is_seen_within_a_beat_and_told_once(autojump_clock, place):
     world = World()
     async with watched(world, place) as p:
-        for elsewhere, expected in [({ID}, THERE), (set(), GONE)] * 2:
+        for elsewhere, expected in [({ID}, THERE), (set(), FREE)] * 2:
             await trio.sleep(BEAT / 2)
             version = p.session.version
             world.elsewhere = elsewhere
@@ -105,7 +98,7 @@ async def test_what_the_terminal_has_moved_on_to_is_what_counts(autojump_clock):
         await trio.sleep(2 * BEAT)
         assert eligibility(p) == THERE
         p.sides.tui.session_id = "demo_2"
-        assert eligibility(p) == GONE
+        assert eligibility(p) == FREE
         p.world.elsewhere = {"demo_2"}
         await trio.sleep(2 * BEAT)
         assert eligibility(p) == THERE
@@ -146,7 +139,7 @@ async def test_a_message_is_refused_and_nothing_of_it_is_left(autojump_clock, co
         p.world.elsewhere.clear()
         await p.turn_in_chat("hello")
         assert p.world.prompts == ["hello"]
-        assert eligibility(p) == GONE
+        assert eligibility(p) == FREE
 
 
 async def test_a_running_turn_is_not_harmed_and_the_queue_waits_behind_it(autojump_clock):
@@ -367,67 +360,6 @@ async def test_messages_that_came_during_a_failed_switch_wait(autojump_clock):
         assert (waiting(p), p.session.turns.queue.paused) == (["one", "two"], True)
         assert world.prompts == []
         assert notices(p)[-1] == "occupied_external"
-
-
-# --- other words ---
-
-
-@pytest.mark.parametrize("chosen", [None, "demo_2"])
-async def test_a_terminal_with_several_agents_in_it_does_not_move(autojump_clock, chosen):
-    async with play(World(not_root=True, listed=[ID, "demo_2"])) as p:
-        assert eligibility(p) == {"available": False, "reason": "not_root", "text": said("not_root")}
-        with pytest.raises(Conflict) as caught:
-            await p.to_chat(chosen)
-        assert caught.value.extra == {"eligibility": "not_root"}
-        assert "quit" not in p.world.happened
-        assert p.session.position.step is Step.TUI
-
-
-async def ask(p: Play, to: str):
-    return await switch.perform(p.session, SwitchRequest(client_request_id="request-1", to=to))
-
-
-@pytest.mark.parametrize(("place", "to"), [("tui", "acp"), ("acp", "tui")])
-async def test_who_asks_while_a_check_runs_is_told_so(autojump_clock, place, to):
-    release = trio.Event()
-
-    async def obstacles(plan, side) -> list[str]:
-        await release.wait()
-        return []
-
-    async with play(World(), place) as p, trio.open_nursery() as nursery:
-        p.sides.obstacles = obstacles
-        nursery.start_soon(ask, p, to)
-        await wait_all_tasks_blocked()
-        assert eligibility(p) == {"available": False, "reason": "checking", "text": said("checking")}
-        for other in ("tui", "acp"):
-            with pytest.raises(Conflict) as caught:
-                await ask(p, other)
-            assert (caught.value.reason, caught.value.extra) == ("not_eligible", {"eligibility": "checking"})
-            assert str(caught.value) == said("checking")
-        release.set()
-        await wait_all_tasks_blocked()
-        assert p.session.position.side == to
-        assert eligibility(p) == GONE
-
-
-async def test_a_check_that_fails_is_over(autojump_clock):
-    async with play(World(listed=[])) as p:
-        with pytest.raises(Conflict):
-            await p.to_chat()
-        assert eligibility(p) == GONE
-
-
-async def test_an_operation_with_a_phase_is_switching(autojump_clock):
-    async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
-        nursery.start_soon(ask, p, "acp")
-        await wait_all_tasks_blocked()
-        assert eligibility(p) == {"available": False, "reason": "switching", "text": said("switching")}
-        with pytest.raises(Conflict) as caught:
-            await ask(p, "acp")
-        assert caught.value.reason == "switching"
-        await trio.sleep(Budgets().interrupting + 1)
-        p.session.choice.answer("cancel")
 
 
 async def test_an_option_of_a_living_connector_is_set_all_the_same(autojump_clock):

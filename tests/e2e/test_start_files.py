@@ -24,9 +24,7 @@ async def wrapped(server, folder: Path, *cmd: str, **exported: object):
     start_file.write_text("".join(f"export {name}='{value}'\n" for name, value in names.items()))
     async with server(config=QUICK) as running:
         client = running.client
-        config = {"name": "x", "cmd": [*WRAPPER, *(cmd or ["claude"])], "cwd": str(folder), "hybrid": True}
-        config_id = (await client.post("/api/launch-configs", config))["id"]
-        sid = (await client.post("/api/sessions", {"configId": config_id}))["id"]
+        sid = (await client.hybrid_session([*WRAPPER, *(cmd or ["claude"])], str(folder)))["id"]
         async with client.terminal(sid) as term:
             await term.until_text("welcome")
             await term.submit("hello")
