@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test as base, type Locator, type Page } from "@playwright/test";
+import { expect, test as base, type Locator, type Page, type Route } from "@playwright/test";
 import type { SessionInfo } from "../src/wire/types";
 import { Server } from "./server";
 
@@ -109,4 +109,17 @@ export async function prompt(page: Page, text: string): Promise<void> {
   // With a touch keyboard Enter is a new line.
   if (await page.evaluate(() => matchMedia("(pointer: coarse)").matches)) await page.getByRole("button", { name: /^(Send|Queue)$/ }).tap();
   else await field.press("Enter");
+}
+
+/** Holds back the server's answer to the next request of this address: what the request causes is seen before its answer. */
+export async function heldAnswer(page: Page, url: string): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => void (release = resolve));
+  const hold = async (route: Route) => {
+    const response = await route.fetch();
+    await released;
+    await route.fulfill({ response });
+  };
+  await page.route(url, hold, { times: 1 });
+  return release;
 }

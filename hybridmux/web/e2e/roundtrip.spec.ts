@@ -1,4 +1,4 @@
-import { expect, log, prompt, rows, sessions, side, test, type } from "./base";
+import { expect, heldAnswer, log, prompt, rows, sessions, side, test, type } from "./base";
 
 const DEVICES = [
   { name: "desktop", viewport: { width: 1280, height: 800 }, hasTouch: false },
@@ -40,6 +40,7 @@ for (const { name, viewport, hasTouch } of DEVICES) {
 
       await test.step("answer a permission request with a key", async () => {
         await page.getByLabel("Permissions").selectOption("ask");
+        const acknowledge = await heldAnswer(page, "**/prompts");
         await prompt(page, "run: echo hi there");
         const card = page.getByRole("group", { name: /The agent asks/ });
         await expect(card).toBeVisible();
@@ -51,6 +52,7 @@ for (const { name, viewport, hasTouch } of DEVICES) {
         else await page.keyboard.press("1");
         await expect(card).toBeHidden();
         await expect(log(page).getByLabel("Output")).toHaveText("hi there");
+        acknowledge();
       });
 
       await test.step("a reload in the middle of a turn loses nothing", async () => {

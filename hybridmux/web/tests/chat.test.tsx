@@ -51,6 +51,31 @@ describe("the composer", () => {
     expect(field().value).toBe("precious");
   });
 
+  it("has room for the next text while one is on its way, and gives back what did not arrive", async () => {
+    let arrive = () => {};
+    commands.prompt.mockImplementationOnce(() => new Promise<void>((resolve) => void (arrive = resolve)));
+    works = false;
+    show(<Composer id="s" state={chatState()} />);
+    await userEvent.type(field(), "first{Enter}");
+    expect(field().value).toBe("");
+    await userEvent.type(field(), "second{Enter}");
+    expect(commands.prompt).toHaveBeenCalledTimes(1);
+    expect(sessionStorage.getItem("hybridmux.draft.s")).toBe("first\nsecond");
+    await act(async () => arrive());
+    expect(field().value).toBe("first\nsecond");
+  });
+
+  it("forgets a draft that arrived after the composer had gone", async () => {
+    let arrive = () => {};
+    commands.prompt.mockImplementationOnce(() => new Promise<void>((resolve) => void (arrive = resolve)));
+    const { unmount } = show(<Composer id="s" state={chatState()} />);
+    await userEvent.type(field(), "only once{Enter}");
+    unmount();
+    await act(async () => arrive());
+    show(<Composer id="s" state={chatState()} />);
+    expect(field().value).toBe("");
+  });
+
   it("keeps what is typed over a reload", async () => {
     const first = show(<Composer id="s" state={chatState()} />);
     await userEvent.type(field(), "unsent");
@@ -165,6 +190,25 @@ describe("permission requests", () => {
     text.focus();
     show(<Requests requests={[request("r1")]} />);
     expect(document.activeElement).toBe(text);
+  });
+
+  it("that come before the message was acknowledged take the focus and the keys", async () => {
+    commands.prompt.mockImplementationOnce(() => new Promise(() => {}));
+    const composer = <Composer id="s" state={chatState()} />;
+    const { rerender } = show(composer);
+    const text = screen.getByLabelText("Message");
+    text.focus();
+    fireEvent.change(text, { target: { value: "run it" } });
+    fireEvent.keyDown(text, { key: "Enter" });
+    rerender(<ChatContext value={{ commands: commands as unknown as ChatCommands, run }}>{composer}<Requests requests={[request("r1")]} /></ChatContext>);
+    expect(document.activeElement).toBe(screen.getByRole("group"));
+  });
+
+  it("that come while a choice has the focus take it", () => {
+    show(<select aria-label="mode"><option>ask</option></select>);
+    screen.getByLabelText("mode").focus();
+    show(<Requests requests={[request("r1")]} />);
+    expect(document.activeElement).toBe(screen.getByRole("group"));
   });
 
   it("that come when nothing has been typed take the focus", () => {

@@ -8,15 +8,39 @@ import { fitting } from "./slash";
 
 const draftKey = (id: string) => `hybridmux.draft.${id}`;
 
-/** What is typed outlives a reload of the page. */
-function useDraft(id: string): [string, (text: string) => void] {
-  const [text, setText] = useState(() => sessionStorage.getItem(draftKey(id)) ?? "");
-  const keep = (next: string) => {
-    setText(next);
-    sessionStorage.setItem(draftKey(id), next);
-  };
-  return [text, keep];
+interface Draft {
+  text: string;
+  setText: (text: string) => void;
+  sending: boolean;
+  /** Takes the text out of the field and sends it. What does not arrive comes back before what has been typed since. */
+  send: (deliver: (text: string) => Promise<boolean>) => Promise<void>;
 }
+
+/** What is typed, and what is on its way: both outlive a reload of the page. */
+function useDraft(id: string): Draft {
+  const [text, show] = useState(() => sessionStorage.getItem(draftKey(id)) ?? "");
+  const sent = useRef("");
+  // Not in the state alone: an answer may come after the composer has gone.
+  const latest = useRef(text);
+  const setText = (next: string) => {
+    latest.current = next;
+    sessionStorage.setItem(draftKey(id), joined(sent.current, next));
+    show(next);
+  };
+  const [sending, setSending] = useState(false);
+  const send: Draft["send"] = async (deliver) => {
+    sent.current = text;
+    setSending(true);
+    setText("");
+    const arrived = await deliver(text);
+    sent.current = "";
+    setText(arrived ? latest.current : joined(text, latest.current));
+    setSending(false);
+  };
+  return { text, setText, sending, send };
+}
+
+const joined = (...parts: string[]): string => parts.filter(Boolean).join("\n");
 
 /** On a phone the focus would open the keyboard over the conversation. */
 export function focusComposer(): void {
@@ -28,8 +52,7 @@ const coarse = window.matchMedia("(pointer: coarse)");
 
 export function Composer({ id, state }: { id: string; state: ChatState }) {
   const { commands, run } = useChat();
-  const [text, setText] = useDraft(id);
-  const [sending, setSending] = useState(false);
+  const { text, setText, sending, send: sendDraft } = useDraft(id);
   const area = useRef<HTMLTextAreaElement>(null);
   const busy = Boolean(state.turn && !state.turn.endedAt);
   const ready = !sending && text.trim() !== "";
@@ -42,18 +65,15 @@ export function Composer({ id, state }: { id: string; state: ChatState }) {
     box.style.height = `${box.scrollHeight}px`;
   }, [text]);
 
-  const send = async (mode: "auto" | "steer") => {
-    if (!ready) return;
-    setSending(true);
-    if (await run(() => commands.prompt(text, mode))) setText("");
-    setSending(false);
+  const send = (mode: "auto" | "steer") => {
+    if (ready) void sendDraft((message) => run(() => commands.prompt(message, mode)));
   };
   const completion = useCompletion(state.commands, text, setText);
   const pressed = (event: KeyboardEvent) => {
     if (completion.pressed(event) || event.nativeEvent.isComposing || event.key !== "Enter") return;
     if (event.shiftKey || coarse.matches) return;
     event.preventDefault();
-    void send("auto");
+    send("auto");
   };
   return (
     <div className="composer">
@@ -73,11 +93,11 @@ export function Composer({ id, state }: { id: string; state: ChatState }) {
         <span className="spacer" />
         {busy && <Stop />}
         {busy && state.steering && (
-          <button type="button" className="button" disabled={!ready} onClick={() => void send("steer")}>
+          <button type="button" className="button" disabled={!ready} onClick={() => send("steer")}>
             <Waypoints size={14} aria-hidden /> {t.chat.steer}
           </button>
         )}
-        <button type="button" className="button primary" disabled={!ready} onClick={() => void send("auto")}>
+        <button type="button" className="button primary" disabled={!ready} onClick={() => send("auto")}>
           {busy ? <ListPlus size={14} aria-hidden /> : <ArrowUp size={14} aria-hidden />} {busy ? t.chat.queue : t.chat.send}
         </button>
       </div>

@@ -15,13 +15,16 @@ export function Requests({ requests }: { requests: AgentRequest[] }) {
   );
 }
 
-const isEditable = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
+const isText = (target: EventTarget | null): target is HTMLInputElement | HTMLTextAreaElement =>
+  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+
+/** Where a digit has a meaning of its own: in a text, or as the name of a choice. */
+const takesDigits = (target: EventTarget | null): boolean => isText(target) || target instanceof HTMLSelectElement;
 
 /** The option that a key stands for. In a text field only with Alt: a digit there is text. */
 export function optionOf(event: KeyboardEvent, count: number): number | null {
   if (event.ctrlKey || event.metaKey || event.repeat) return null;
-  if (isEditable(event.target) && !event.altKey) return null;
+  if (takesDigits(event.target) && !event.altKey) return null;
   const digit = /^(?:Digit|Numpad)([1-9])$/.exec(event.code)?.[1] ?? (/^[1-9]$/.test(event.key) ? event.key : undefined);
   const index = Number(digit) - 1;
   return digit !== undefined && index < count ? index : null;
@@ -42,7 +45,7 @@ function useArmed(first: boolean): boolean {
 }
 
 /** Somebody who has begun a sentence keeps the focus. */
-const midSentence = (field: Element | null): boolean => isEditable(field) && (field as HTMLTextAreaElement).value !== "";
+const midSentence = (field: Element | null): boolean => isText(field) && field.value !== "";
 
 function PermissionCard({ request, first }: { request: AgentRequest; first: boolean }) {
   const { commands, run } = useChat();
@@ -71,7 +74,8 @@ function PermissionCard({ request, first }: { request: AgentRequest; first: bool
   }, []);
   const armed = useArmed(first);
   const count = options.length;
-  useEffect(() => {
+  // With the layout: a card that says it takes keys takes them.
+  useLayoutEffect(() => {
     if (!first) return;
     const pressed = (event: KeyboardEvent) => {
       const index = document.querySelector("dialog[open]") ? null : optionOf(event, count);
