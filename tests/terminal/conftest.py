@@ -2,6 +2,7 @@ import pytest
 from attrs import evolve
 
 from hybridmux.budgets import Budgets
+from hybridmux.proc.mark import new_run
 from hybridmux.terminal.terminal import open_terminal
 from tests.support.processes import env, mark, nothing_left, until
 
@@ -15,7 +16,8 @@ def terminal(env, mark, until):
     def make(script, *, cols=80, rows=24, budgets=None, **more):
         budgets = budgets or evolve(Budgets(), stopping_step=5.0)
         return open_terminal(
-            ["sh", "-c", script], cwd="/", env={**env, "TERM": "xterm-256color"}, mark=mark,
+            ["sh", "-c", script], cwd="/", env={**env, "TERM": "xterm-256color"},
+            mark=evolve(mark, run=new_run()),  # as in use: whoever has a run's mark ends with that run
             cols=cols, rows=rows, budgets=budgets, **more,
         )  # fmt: skip
 
