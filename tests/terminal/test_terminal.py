@@ -31,12 +31,12 @@ async def ended(t):
             await t.journal.wait(t.journal.end)
 
 
-async def test_what_the_program_gets(terminal, shows, mark):
+async def test_what_the_program_gets(terminal, shows):
     script = f"stty size; tty; echo pwd=$PWD mark=${ENV}; ls /proc/$$/fd | tr '\\n' ' '; ps -o sid= -p $$"
     async with terminal(script, cols=70, rows=20) as t:
         assert await t.wait_exited() == 0
         text = everything(t).decode()
-        assert text.startswith(f"20 70\r\n{t.child.tty_name}\r\npwd=/ mark={mark}\r\n0 1 2 ")
+        assert text.startswith(f"20 70\r\n{t.child.tty_name}\r\npwd=/ mark={t.child.mark}\r\n0 1 2 ")
         assert text.split()[-1] == str(t.child.pid)
         assert (t.cols, t.rows) == (70, 20)
 
