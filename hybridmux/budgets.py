@@ -92,6 +92,10 @@ INPUT_FRAME = 1 * MIB
 ACP_LINE = 64 * MIB
 ACP_BATCH = 64
 """Lines handled between two checkpoints."""
+GLUED_BYTES = 64 * KIB
+"""How far into an agent's first line its first message is looked for, behind what a start file printed."""
+GLUED_TRIES = 4
+"""Places on that line where a message might begin that are tried."""
 ACP_OPEN_REQUESTS = 256
 """Requests of one agent that may wait for an answer at once; one more is refused."""
 EXIT_GRACE = 1.0

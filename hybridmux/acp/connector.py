@@ -34,6 +34,8 @@ class ConnectorSpec:
     argv: tuple[str, ...]
     cwd: str
     env: dict[str, str] = field(repr=False)
+    name: str = ""
+    """For sentences; without one the name of the program's file."""
 
 
 class Connector(Connection):
@@ -202,7 +204,9 @@ async def open_connector(
 ) -> AsyncIterator[Connector]:
     """Starts a connector; nothing is said to it yet. Leaving the block ends it. Raises `SpawnFailed`."""
     async with (
-        open_program(spec.argv, cwd=spec.cwd, env=spec.env, mark=mark, budgets=budgets) as program,
+        open_program(
+            spec.argv, cwd=spec.cwd, env=spec.env, mark=mark, budgets=budgets, name=spec.name
+        ) as program,
         connect(program, cwd=spec.cwd, handler=handler, budgets=budgets) as connector,
     ):
         yield connector

@@ -10,7 +10,9 @@ The notifications that came before a response have been handled when the caller 
 because lines are dispatched in order and synchronously. The reader never waits for the writer, so an agent
 that stops reading cannot stop us reading it.
 
-A line that makes no sense is counted and remembered (`Peer.counts`, `Peer.notes`), and the peer lives on.
+A line that makes no sense is counted and remembered (`Peer.counts`, `Peer.notes`), and the peer lives on. The
+first message may stand behind what a shell's start file printed without a newline; later it may not, for a
+log that quotes messages is no message.
 It ends by end of file, a broken pipe, an overlong line, or an agent that asks and never reads the answers.
 """
 
@@ -33,7 +35,7 @@ from hybridmux.acp.calls import (
     RpcError,
     read_error,
 )
-from hybridmux.acp.lines import LineSplitter, LineTooLong, encode
+from hybridmux.acp.lines import LineSplitter, LineTooLong, behind_garbage, encode
 from hybridmux.acp.outbox import Outbox
 from hybridmux.acp.streams import ByteStream
 from hybridmux.budgets import ACP_BATCH, ACP_LINE, ACP_OPEN_REQUESTS
@@ -68,6 +70,8 @@ class Peer:
         self.notes: deque[str] = deque(maxlen=NOTES)
         self.lines = 0
         """Lines read so far."""
+        self._understood = False
+        """A first message has come."""
         self._stream = stream
         self._notified = notified
         self._requests = requests
@@ -179,15 +183,10 @@ class Peer:
 
     def _dispatch(self, line: bytes) -> None:
         self.lines += 1
-        try:
-            message = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            if line and not line.isspace():
-                self._note("garbage", line)
+        message = self._message(line)
+        if message is None:
             return
-        if type(message) is not dict:
-            self._note("invalid", line)
-            return
+        self._understood = True
         method = message.get("method")
         if type(method) is str:
             if "id" in message:
@@ -198,6 +197,22 @@ class Peer:
             self._on_response(message, line)
         else:
             self._note("invalid", line)
+
+    def _message(self, line: bytes) -> dict[str, Any] | None:
+        """The object of a line; None, and noted, where there is none."""
+        try:
+            message = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            if not line or line.isspace():
+                return None
+            found = None if self._understood else behind_garbage(line)
+            garbage, message = found or (line, {})
+            self._note("garbage", garbage)
+            return message or None
+        if type(message) is dict:
+            return message
+        self._note("invalid", line)
+        return None
 
     def _on_notification(self, method: str, params: Any) -> None:
         if method != CANCEL_REQUEST:

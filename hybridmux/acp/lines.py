@@ -4,10 +4,15 @@ Between two reads the unfinished line is a list of pieces that is joined once, w
 64 MiB in 64 KiB pieces costs one copy, not a thousand.
 """
 
+import re
+from itertools import islice
 from typing import Any
 
 import orjson
 
+from hybridmux.budgets import GLUED_BYTES, GLUED_TRIES
+
+_BEGINS = re.compile(rb'\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:')
 
 class LineTooLong(Exception):
     """One line is longer than the bound. What was held of it is gone already; `lines` came before it."""
@@ -54,6 +59,16 @@ class LineSplitter:
             self._pieces, self._held = [], 0
             raise LineTooLong(self.limit)
         self._pieces.append(data)
+
+
+def behind_garbage(line: bytes) -> tuple[bytes, Any] | None:
+    """What stands in front of a message on its line, and the message; None if there is none."""
+    for found in islice(_BEGINS.finditer(line, 0, GLUED_BYTES), GLUED_TRIES):
+        try:
+            return line[: found.start()], orjson.loads(memoryview(line)[found.start() :])
+        except orjson.JSONDecodeError:
+            continue
+    return None
 
 
 def encode(message: Any) -> bytes:

@@ -46,7 +46,7 @@ class Program:
 
     def __init__(self, name: str, child: Child, budgets: Budgets) -> None:
         self.name = name
-        """For sentences: the file name of the program."""
+        """For sentences."""
         self.family = Family(child)
         self.stderr = Tail()
         self.stream: ByteStream = PipeStream(child)
@@ -109,11 +109,14 @@ class Program:
 
 @asynccontextmanager
 async def open_program(
-    argv: Sequence[str], *, cwd: str, env: dict[str, str], mark: Mark, budgets: Budgets
+    argv: Sequence[str], *, cwd: str, env: dict[str, str], mark: Mark, budgets: Budgets, name: str = ""
 ) -> AsyncIterator[Program]:
-    """Starts a program on three pipes; leaving the block ends all of it. Raises `SpawnFailed`."""
+    """Starts a program on three pipes; leaving the block ends all of it. Raises `SpawnFailed`.
+
+    `name`: for sentences; without one the file's, which in a wrapper is the shell's.
+    """
     child = await spawn(argv, cwd=cwd, env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE, mark=mark)
-    program = Program(os.path.basename(argv[0]), child, budgets)  # noqa: PTH119 - a name, not a file
+    program = Program(name or os.path.basename(argv[0]), child, budgets)  # noqa: PTH119 - a name, not a file
     try:
         async with background() as nursery:
             nursery.start_soon(program.drain)

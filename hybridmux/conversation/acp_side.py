@@ -186,7 +186,7 @@ async def open_chat(plan: Plan, mark: Mark, budgets: Budgets) -> AsyncIterator[A
         seen = await plan.seen.known()
         program = own_program(plan.launch, seen, plan.cwd)
         env = chat_environment(plan.profile, env, program, seen)
-        spec = ConnectorSpec(argv=tuple(argv), cwd=plan.cwd, env=env)
+        spec = ConnectorSpec(argv=tuple(argv), cwd=plan.cwd, env=env, name=plan.connector_name)
         with _blame():
             connector = await stack.enter_async_context(
                 open_connector(spec, mark=mark, handler=side, budgets=budgets)

@@ -105,8 +105,7 @@ def _asking(s: HybridSession) -> Iterator[None]:
             yield
     except (SideFailed, trio.TooSlowError) as exc:
         note_login(s, exc)
-        program = Path(s.plan.profile.acp_argv(s.plan.launch)[0]).name
-        late = f"{program} gave no answer in time ({s.budgets.precheck:g} s)"
+        late = f"{s.plan.connector_name} gave no answer in time ({s.budgets.precheck:g} s)"
         why = late if isinstance(exc, trio.TooSlowError) else str(exc)
         raise AgentFailed(f"the chat side cannot be started: {why}") from exc
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from attrs import field, frozen
 
-from hybridmux.agents.launch import Launch
+from hybridmux.agents.launch import Launch, base
 from hybridmux.agents.profile import Press, Profile, TuiState
 from hybridmux.agents.testimony import Openers
 from hybridmux.conversation.surroundings import Surroundings
@@ -57,6 +57,12 @@ class Plan:
     @seen.default
     def _surroundings(self) -> Surroundings:
         return Surroundings(self.launch, self.env, self.cwd)
+
+    @property
+    def connector_name(self) -> str:
+        """What the chat's program is called: neither the shell nor the engine that runs it."""
+        connector = self.profile.connector
+        return connector.executable if connector else base(self.launch.command[-1])
 
 
 @frozen(kw_only=True)

@@ -7,7 +7,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from hybridmux.acp import jsonrpc
 from hybridmux.acp.jsonrpc import PeerClosed, RpcError, open_peer
-from hybridmux.budgets import ACP_BATCH, ACP_LINE, ACP_OPEN_REQUESTS
+from hybridmux.budgets import ACP_BATCH, ACP_LINE, ACP_OPEN_REQUESTS, GLUED_BYTES, GLUED_TRIES
 from tests.acp.streams import MemoryStream, stream_pair
 
 
@@ -231,6 +231,46 @@ async def test_a_line_that_makes_no_sense_is_noted_and_the_peer_lives_on(agent, 
         assert peer.counts == ({kind: 1} if kind else {})
         assert len(peer.notes) == len(peer.counts)
         assert all(len(note) < 1000 for note in peer.notes)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        b"\x1b[5 q",
+        b"\x1b]0;host\x07",
+        b"{} {x: 1} \xff\xfe",
+        b"Welcome\n\x1b[5 q",
+        b'{"id": {"id": ',
+        b"x" * (GLUED_BYTES - 100),
+    ],
+    ids=lambda value: repr(value)[:24],
+)
+async def test_the_first_message_may_stand_behind_what_a_start_file_printed(agent, autojump_clock, printed):
+    async with agent.peer() as peer:
+        agent.say(printed + line(id=1, result={"id": 7, "result": "fine"}), line(method="n", params=1))
+        assert await peer.request("initialize", {}) == {"id": 7, "result": "fine"}
+        assert peer.counts == {"garbage": 1 + printed.count(b"\n")}
+        await wait_all_tasks_blocked()
+        assert agent.seen == [("n", 1)]
+
+
+async def test_a_log_that_quotes_messages_is_none_of_them(agent, autojump_clock):
+    async with agent.peer() as peer:
+        agent.say(line(id=1, result="fine"), b"sent: " + line(method="session/update", params=1))
+        assert await peer.request("initialize", {}) == "fine"
+        agent.hang_up()
+        await peer.closed.wait()
+    assert (agent.seen, peer.counts) == ([], {"garbage": 1})
+
+
+async def test_a_first_message_is_not_looked_for_without_end(agent, autojump_clock):
+    """Neither deep in a line nor at every brace of it."""
+    whole = line(method="session/update", params=1)
+    async with agent.peer() as peer:
+        agent.say(b"x" * GLUED_BYTES + whole, b'{"id": ' * GLUED_TRIES + whole)
+        agent.hang_up()
+        await peer.closed.wait()
+    assert (agent.seen, peer.counts) == ([], {"garbage": 2})
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,28 @@ async def test_a_crash_is_told_with_the_last_words(opened):
             await connector.initialize()
 
 
+WRAPPER = ("bash", "-ic", 'exec -- "$@"', "hybridmux")
+
+
+@pytest.mark.parametrize("prints", ["echo -ne '\\e[5 q'", "printf '\\033]0;%s\\007' host", "echo Welcome"])
+async def test_a_start_file_may_print_before_the_agent_speaks(mark, tmp_path, prints):
+    (tmp_path / ".bashrc").write_text(prints + "\n")
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    spec = ConnectorSpec(argv=(*WRAPPER, sys.executable, "-S", "-E", AGENT), cwd=str(tmp_path), env=env)
+    async with open_connector(spec, mark=mark, handler=Recorder(), budgets=Budgets(starting=10)) as connector:
+        assert (await connector.initialize()).name == "small"
+        assert (await connector.prompt(TEXT)).stop_reason == "end_turn"
+
+
+async def test_behind_a_shell_the_agent_is_named(mark, tmp_path):
+    argv = (*WRAPPER, sys.executable, "-S", "-E", AGENT, "crash")
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    spec = ConnectorSpec(argv=argv, cwd=str(tmp_path), env=env, name="small-acp")
+    async with open_connector(spec, mark=mark, handler=Recorder(), budgets=Budgets()) as connector:
+        with pytest.raises(PeerClosed, match="^small-acp ended with exit status 3: "):
+            await connector.initialize()
+
+
 async def test_much_on_stderr_is_drained_and_the_end_of_it_kept(opened):
     async with opened("noisy", "leaves") as connector:
         await connector.initialize()
