@@ -128,6 +128,8 @@ EVENT_TEXT = 1 * MIB
 EVENT_NODES = 10_000
 """Values inside one event's JSON (a tool's input)."""
 EVENT_DEPTH = 32
+LIST_TEXT = 256 * KIB
+"""All text of one list that the chat state shows whole: the plan, the commands, the config options."""
 LIST_ITEMS = 500
 """Entries of a plan, commands, config options, values of one option, contents of one tool call."""
 MESSAGES_TRACKED = 1024
@@ -139,6 +141,11 @@ HEARD_TEXTS, HEARD_CHARS = 200, 300
 """User messages, and characters of each, that are remembered to hold a replay against them."""
 QUEUE_ITEMS = 100
 PENDING_REQUESTS = 64
+REQUESTS_BYTES = 1 * MIB
+"""All requests of one agent that wait for a person, encoded; one more than fits is not shown."""
+FORM_TEXT = 64 * KIB
+FORM_NODES = 2000
+"""Text and values of a form's schema; a larger one is not shown: cut short it would be answered wrongly."""
 CANDIDATES = 20
 HISTORY_IDS = 8
 

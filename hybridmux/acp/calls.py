@@ -5,6 +5,7 @@ from typing import Any
 import trio
 from attrs import define, field
 
+from hybridmux.acp.reading import NAME_CHARS
 from hybridmux.errors import AgentFailed
 
 INVALID_REQUEST = -32600
@@ -14,6 +15,14 @@ INTERNAL_ERROR = -32603
 REQUEST_CANCELLED = -32800
 
 MESSAGE_CHARS = 2000
+RequestId = int | str | float | None
+
+
+def is_request_id(value: Any) -> bool:
+    """What another side may call its request: answers repeat it, so it must not be long."""
+    if type(value) is str:
+        return len(value) <= NAME_CHARS
+    return value is None or type(value) in (int, float)
 
 
 class RpcError(AgentFailed):
@@ -84,6 +93,8 @@ def read_error(value: Any) -> RpcError:
     code, message = value.get("code"), value.get("message")
     return RpcError(
         code if type(code) is int else INTERNAL_ERROR,
-        message if isinstance(message, str) and message else "The agent gave an error without a message",
+        message[:MESSAGE_CHARS]
+        if isinstance(message, str) and message
+        else "The agent gave an error without a message",
         value.get("data"),
     )

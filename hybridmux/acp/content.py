@@ -112,22 +112,22 @@ def read_content(block: Any, room: Room) -> Json:
     if kind == "image":
         return {"type": "image", "mimeType": _mime(block), "size": _decoded(block.get("data"))}
     if kind == "resource_link":
-        return _resource(block, block.get("name"), whole(block.get("size")))
+        return _resource(block, block.get("name"), whole(block.get("size")), room)
     if kind == "resource":
-        return _embedded(obj(block.get("resource")))
+        return _embedded(obj(block.get("resource")), room)
     return unsupported(kind)
 
 
-def _embedded(resource: Json) -> Json:
+def _embedded(resource: Json, room: Room) -> Json:
     words = resource.get("text")
     size = len(words.encode("utf-8", "replace")) if isinstance(words, str) else _decoded(resource.get("blob"))
-    return _resource(resource, None, size)
+    return _resource(resource, None, size, room)
 
 
-def _resource(block: Json, name: Any, size: int | None) -> Json:
+def _resource(block: Json, name: Any, size: int | None, room: Room) -> Json:
     uri = text(block.get("uri"), limit=PATH_CHARS)
     shown = maybe_text(name) or uri.rstrip("/").rpartition("/")[2] or uri or "resource"
-    return {"type": "resource", "name": shown, "mimeType": _mime(block), **present(size=size)}
+    return {"type": "resource", "name": room.take(shown)[0], "mimeType": _mime(block), **present(size=size)}
 
 
 def _mime(block: Json) -> str:
@@ -153,7 +153,7 @@ def _tool_content(one: Json, room: Room) -> Json:
     if kind == "diff":
         return _diff(one, room)
     if kind == "terminal":
-        return {"type": "terminal", "terminalId": text(one.get("terminalId"))}
+        return {"type": "terminal", "terminalId": room.take(text(one.get("terminalId")))[0]}
     return unsupported(kind)
 
 

@@ -11,8 +11,7 @@ because lines are dispatched in order and synchronously. The reader never waits 
 that stops reading cannot stop us reading it.
 
 A line that makes no sense is counted and remembered (`Peer.counts`, `Peer.notes`), and the peer lives on. The
-first message may stand behind what a shell's start file printed without a newline; later it may not, for a
-log that quotes messages is no message.
+first message may stand behind what a start file printed; later ones may not: a log may quote messages.
 It ends by end of file, a broken pipe, an overlong line, or an agent that asks and never reads the answers.
 """
 
@@ -32,7 +31,9 @@ from hybridmux.acp.calls import (
     REQUEST_CANCELLED,
     Call,
     PeerClosed,
+    RequestId,
     RpcError,
+    is_request_id,
     read_error,
 )
 from hybridmux.acp.lines import LineSplitter, LineTooLong, behind_garbage, encode
@@ -51,7 +52,6 @@ UNREAD_ANSWERS = 4 * ACP_OPEN_REQUESTS
 
 Requested = Callable[[Any], Awaitable[Any]]
 Notified = Callable[[str, Any], None]
-RequestId = int | str | float | None
 
 
 class Peer:
@@ -70,8 +70,7 @@ class Peer:
         self.notes: deque[str] = deque(maxlen=NOTES)
         self.lines = 0
         """Lines read so far."""
-        self._understood = False
-        """A first message has come."""
+        self._understood = False  # no message yet
         self._stream = stream
         self._notified = notified
         self._requests = requests
@@ -183,8 +182,7 @@ class Peer:
 
     def _dispatch(self, line: bytes) -> None:
         self.lines += 1
-        message = self._message(line)
-        if message is None:
+        if (message := self._message(line)) is None:
             return
         self._understood = True
         method = message.get("method")
@@ -203,23 +201,22 @@ class Peer:
         try:
             message = orjson.loads(line)
         except orjson.JSONDecodeError:
-            if not line or line.isspace():
-                return None
             found = None if self._understood else behind_garbage(line)
-            garbage, message = found or (line, {})
-            self._note("garbage", garbage)
-            return message or None
-        if type(message) is dict:
+            garbage, message = found or (line, None)
+            if garbage and not garbage.isspace():
+                self._note("garbage", garbage)
             return message
-        self._note("invalid", line)
-        return None
+        if type(message) is not dict:
+            self._note("invalid", line)
+            return None
+        return message
 
     def _on_notification(self, method: str, params: Any) -> None:
         if method != CANCEL_REQUEST:
             self._notified(method, params)
             return
         request_id = params.get("requestId") if isinstance(params, dict) else None
-        scope = self._open.get(request_id) if _is_id(request_id) else None
+        scope = self._open.get(request_id) if is_request_id(request_id) else None
         if scope is not None:
             scope.cancel()
 
@@ -234,7 +231,7 @@ class Peer:
             call.fail(read_error(message["error"]))
 
     def _on_request(self, request_id: Any, method: str, params: Any, line: bytes) -> None:
-        if not _is_id(request_id):
+        if not is_request_id(request_id):
             self._note("invalid", line)
         elif (handler := self._requests.get(method)) is None:
             self.counts["unknown_method"] += 1
@@ -301,7 +298,3 @@ async def open_peer(
     async with background() as nursery:
         nursery.start_soon(peer.run)
         yield peer
-
-
-def _is_id(value: Any) -> bool:
-    return value is None or type(value) in (int, str, float)

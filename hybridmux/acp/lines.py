@@ -14,6 +14,7 @@ from hybridmux.budgets import GLUED_BYTES, GLUED_TRIES
 
 _BEGINS = re.compile(rb'\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:')
 
+
 class LineTooLong(Exception):
     """One line is longer than the bound. What was held of it is gone already; `lines` came before it."""
 

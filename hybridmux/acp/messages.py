@@ -9,8 +9,11 @@ from typing import Any
 from attrs import field, frozen
 
 from hybridmux import __version__
+from hybridmux.acp.content import Room, clip
 from hybridmux.acp.jsonrpc import RpcError
-from hybridmux.acp.reading import Json, flag, items, maybe_text, obj, offered, text, whole
+from hybridmux.acp.reading import Json, flag, items, maybe_text, obj, offered, text, whole, whole_text
+from hybridmux.acp.tools import TITLE_CHARS
+from hybridmux.budgets import FORM_NODES, FORM_TEXT
 
 PROTOCOL_VERSION = 1
 AUTH_REQUIRED = -32000
@@ -160,7 +163,10 @@ def read_prompt(result: Any) -> PromptResult:
 
 @frozen(kw_only=True)
 class Option:
-    """One answer the agent offers; kinds are allow_once, allow_always, reject_once, reject_always."""
+    """One answer the agent offers; kinds are allow_once, allow_always, reject_once, reject_always.
+
+    One whose id is too long to be kept whole is none.
+    """
 
     option_id: str
     name: str
@@ -169,9 +175,9 @@ class Option:
 
 @frozen(kw_only=True)
 class PermissionRequest:
-    """`session/request_permission`; `tool_call` is a tool call update and can be fed to the translation."""
+    """`session/request_permission`; `tool_call` is a tool call update, of any size: for the translation."""
 
-    session_id: str
+    title: str
     tool_call_id: str | None
     tool_call: Json
     options: list[Option]
@@ -182,17 +188,17 @@ def read_permission(params: Any) -> PermissionRequest:
     params = obj(params)
     tool_call = obj(params.get("toolCall"))
     return PermissionRequest(
-        session_id=text(params.get("sessionId")),
+        title=text(tool_call.get("title"), limit=TITLE_CHARS),
         tool_call_id=maybe_text(tool_call.get("toolCallId")),
         tool_call=tool_call,
         options=[
             Option(
-                option_id=text(one.get("optionId")),
-                name=text(one.get("name")) or text(one.get("optionId")),
-                kind=text(one.get("kind")),
+                option_id=option_id,
+                name=text(one.get("name")) or option_id,
+                kind=text(one.get("kind"), limit=64),
             )
             for one in map(obj, items(params.get("options"))[:OPTIONS])
-            if maybe_text(one.get("optionId"))
+            if (option_id := whole_text(one.get("optionId")))
         ],
     )
 
@@ -207,24 +213,22 @@ CANCELLED: Json = {"outcome": "cancelled"}
 
 @frozen(kw_only=True)
 class FormRequest:
-    """`elicitation/create` in form mode; `schema` is a JSON schema of the answer's `content`."""
+    """`elicitation/create` in form mode; `schema` is a JSON schema of the answer's `content`.
 
-    session_id: str
-    tool_call_id: str | None
+    None: it is larger than a form may be.
+    """
+
     message: str
-    mode: str
-    schema: Json
+    schema: Json | None
 
 
 def read_form(params: Any) -> FormRequest:
     """The params of `elicitation/create`."""
     params = obj(params)
+    schema = obj(params.get("requestedSchema"))
+    fits = clip(schema, Room(left=FORM_TEXT, nodes=FORM_NODES)) == schema
     return FormRequest(
-        session_id=text(params.get("sessionId")),
-        tool_call_id=maybe_text(params.get("toolCallId")),
-        message=text(params.get("message"), limit=MESSAGE_CHARS),
-        mode=text(params.get("mode")) or "form",
-        schema=obj(params.get("requestedSchema")),
+        message=text(params.get("message"), limit=MESSAGE_CHARS), schema=schema if fits else None
     )
 
 

@@ -4,8 +4,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from hybridmux.acp.content import Room
-from hybridmux.acp.reading import Json, items, maybe_text, number, obj, present, text, whole
-from hybridmux.budgets import LIST_ITEMS
+from hybridmux.acp.reading import (
+    NAME_CHARS,
+    Json,
+    items,
+    maybe_text,
+    number,
+    obj,
+    present,
+    text,
+    whole,
+    whole_text,
+)
+from hybridmux.budgets import LIST_ITEMS, LIST_TEXT
 
 DESCRIPTION_CHARS = 4096
 ENTRY_BYTES = 64
@@ -14,12 +25,12 @@ ENTRY_BYTES = 64
 
 def read_plan(entries: Any) -> list[Json]:
     """`[{content, status, priority?}]`."""
-    room = Room()
+    room = Room(left=LIST_TEXT)
     return [
         {
             "content": _said(one, "content", room, DESCRIPTION_CHARS),
-            "status": text(one.get("status")) or "pending",
-            **present(priority=maybe_text(one.get("priority"))),
+            "status": _said(one, "status", room) or "pending",
+            **present(priority=_said(one, "priority", room) or None),
         }
         for one in _entries(entries, room)
         if isinstance(one.get("content"), str)
@@ -28,15 +39,15 @@ def read_plan(entries: Any) -> list[Json]:
 
 def read_commands(commands: Any) -> list[Json]:
     """`[{name, description, hint?}]`."""
-    room = Room()
+    room = Room(left=LIST_TEXT)
     return [
         {
-            "name": text(one.get("name")),
+            "name": name,
             "description": _said(one, "description", room, DESCRIPTION_CHARS),
             **present(hint=_said(obj(one.get("input")), "hint", room, DESCRIPTION_CHARS) or None),
         }
         for one in _entries(commands, room)
-        if maybe_text(one.get("name"))
+        if (name := _name(one, "name", room))
     ]
 
 
@@ -53,25 +64,24 @@ def read_usage(update: Json) -> Json:
 
 def read_options(options: Any) -> list[Json]:
     """`[{id, name, type, value, category?, description?, choices?}]`; not those of an unknown type."""
-    room = Room()
+    room = Room(left=LIST_TEXT)
     return [
-        _option(one, room)
+        _option(option_id, one, room)
         for one in _entries(options, room)
-        if maybe_text(one.get("id")) and one.get("type") in ("select", "boolean")
+        if one.get("type") in ("select", "boolean") and (option_id := _name(one, "id", room))
     ]
 
 
-def _option(one: Json, room: Room) -> Json:
+def _option(option_id: str, one: Json, room: Room) -> Json:
     boolean = one["type"] == "boolean"
-    value = one.get("currentValue")
     return {
-        "id": text(one["id"]),
-        "name": text(one.get("name")) or text(one["id"]),
+        "id": option_id,
+        "name": _said(one, "name", room) or room.take(option_id)[0],
         "type": one["type"],
-        "value": value is True if boolean else maybe_text(value),
+        "value": one.get("currentValue") is True if boolean else _name(one, "currentValue", room) or None,
         **present(
             description=_said(one, "description", room, DESCRIPTION_CHARS) or None,
-            category=maybe_text(one.get("category")),
+            category=_said(one, "category", room) or None,
             choices=None if boolean else _choices(one.get("options"), "value", room),
         ),
     }
@@ -83,8 +93,8 @@ def _choices(options: Any, key: str, room: Room, deep: int = 1) -> list[Json]:
     for one in _entries(options, room):
         if isinstance(one.get("options"), list) and deep:
             choices += _choices(one["options"], key, room, deep - 1)
-        elif isinstance(one.get(key), str):
-            choices.append(_choice(text(one[key]), one, room))
+        elif (value := _name(one, key, room)) is not None:
+            choices.append(_choice(value, one, room))
     return choices[:LIST_ITEMS]
 
 
@@ -92,7 +102,7 @@ def _choice(value: str, one: Json, room: Room) -> Json:
     description = _said(one, "description", room, DESCRIPTION_CHARS) or None
     return {
         "value": value,
-        "name": _said(one, "name", room) or value,
+        "name": _said(one, "name", room) or room.take(value)[0],
         **present(description=description),
     }
 
@@ -106,7 +116,14 @@ def _entries(value: Any, room: Room) -> Iterator[Json]:
         yield obj(one)
 
 
-def _said(one: Json, key: str, room: Room, limit: int = 512) -> str:
+def _name(one: Json, key: str, room: Room) -> str | None:
+    """What something is called by programs: whole, or not at all."""
+    value = one.get(key)
+    words, was_cut = room.take(value) if isinstance(value, str) and len(value) <= NAME_CHARS else ("", True)
+    return None if was_cut else words
+
+
+def _said(one: Json, key: str, room: Room, limit: int = NAME_CHARS) -> str:
     return room.take(text(one.get(key), limit=limit))[0]
 
 
@@ -143,15 +160,16 @@ def _legacy(option_id: str, found: Json, keys: tuple[str, str, str]) -> Json:
         "id": option_id,
         "name": option_id.capitalize(),
         "type": "select",
-        "value": maybe_text(found.get(current)),
+        "value": whole_text(found.get(current)),
         "category": option_id,
-        "choices": _choices(found.get(available), key, Room(), deep=0),
+        "choices": _choices(found.get(available), key, Room(left=LIST_TEXT), deep=0),
     }
 
 
 def with_current(options: list[Json], name: str, value: Any) -> list[Json] | None:
     """The options after the current `name` (mode, model) became `value`; None if that changes nothing."""
     at = next((n for n, one in enumerate(options) if name in (one.get("category"), one["id"])), None)
-    if at is None or not maybe_text(value) or options[at]["value"] == text(value):
+    words = whole_text(value)
+    if at is None or words is None or options[at]["value"] == words:
         return None
-    return [*options[:at], {**options[at], "value": text(value)}, *options[at + 1 :]]
+    return [*options[:at], {**options[at], "value": words}, *options[at + 1 :]]

@@ -28,6 +28,11 @@ def maybe_text(value: Any, limit: int = NAME_CHARS) -> str | None:
     return text(value, limit=limit) or None
 
 
+def whole_text(value: Any, limit: int = NAME_CHARS) -> str | None:
+    """A string that is used as a name, so that a part of it is of no use; None if it is empty or longer."""
+    return value if isinstance(value, str) and 0 < len(value) <= limit else None
+
+
 def whole(value: Any) -> int | None:
     """A whole number that JavaScript can hold, else None."""
     return value if type(value) is int and abs(value) <= MAX_INT else None

@@ -278,7 +278,8 @@ def _listed(given: Any, found: list[Json]) -> list[Json] | None:
 
 
 def _summary(blocks: list[Any]) -> str:
-    contents = [read_content(one, Room()) for one in blocks[:BLOCKS]]
+    room = Room()
+    contents = [read_content(one, room) for one in blocks[:BLOCKS]]
     return "".join(one["text"] for one in contents if one["type"] == "text")
 
 

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from hashlib import blake2b
 
 import trio
 from attrs import frozen
@@ -57,7 +58,8 @@ _remembered: dict[tuple[object, ...], tuple[float, Answer]] = {}
 async def ask(
     command: Sequence[str], option: str, env: Mapping[str, str], cwd: str, *, seconds: float = ASK_SECONDS
 ) -> Answer:
-    """What `command option` prints. Good answers are remembered while the command's files stay the same."""
+    """What `command option` prints. Good answers are remembered while the command's files stay the same, for
+    the same environment and folder."""
     key = _key((*command, option), len(command), env, cwd)
     now = time.monotonic()
     known = _remembered.get(key) if key else None
@@ -80,7 +82,13 @@ def _key(argv: Sequence[str], words: int, env: Mapping[str, str], cwd: str) -> t
         return None
     scripts = [os.path.join(cwd, one) for one in argv[1:words]]  # noqa: PTH118
     seen = [identity(file) for file in (program, *scripts)]
-    return None if None in seen else (*argv, env.get("PATH"), cwd, *seen)
+    return None if None in seen else (*argv, _fingerprint(env), cwd, *seen)
+
+
+def _fingerprint(env: Mapping[str, str]) -> bytes:
+    """Any variable may choose the version behind a version manager's file; values are not kept."""
+    told = sorted(f"{name}={value}" for name, value in env.items() if name not in _OURS)
+    return blake2b("\0".join(told).encode("utf-8", "surrogatepass")).digest()
 
 
 async def run(

@@ -7,22 +7,23 @@ too that are a permission request in fact and are shown as one.
 
 import secrets
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
+import orjson
 import trio
 from attrs import define, field
 
-from hybridmux.acp.messages import MESSAGE_CHARS
+from hybridmux.acp.messages import CANCELLED, Option, read_form, read_permission, selected
 from hybridmux.agents.profile import FormPermission
-from hybridmux.budgets import PENDING_REQUESTS
+from hybridmux.budgets import PENDING_REQUESTS, REQUESTS_BYTES
 from hybridmux.conversation.chatlog import ChatLog
 from hybridmux.conversation.sides import Plan
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.chat_commands import RequestAnswer
-from hybridmux.wire.convert import Json
+from hybridmux.wire.convert import Json, write
 from hybridmux.wire.types import PermissionMode, utc_now
 
-_CANCELLED: Json = {"outcome": {"outcome": "cancelled"}}
+_CANCELLED: Json = {"outcome": CANCELLED}
 _NO_ANSWER: Json = {"action": "cancel"}
 
 
@@ -41,7 +42,7 @@ class Pending:
     """Something the agent asked and nobody has answered."""
 
     request: Json
-    """As clients see it."""
+    """As clients see it: all of it is in the chat state and in the log."""
     withdrawn: Json
     """What the agent gets if nobody answers."""
     results: Mapping[str, Json] = field(factory=dict)
@@ -60,30 +61,13 @@ class Pending:
             self.answered.set()
 
 
-def _selected(option_id: Any) -> Json:
-    return {"outcome": {"outcome": "selected", "optionId": option_id}}
-
-
-def _granting(options: list[Json]) -> str | None:
+def _granting(options: list[Option]) -> str | None:
     """The option that `auto` picks: the first allow_once, else the first allow_always."""
     for kind in ("allow_once", "allow_always"):
         for option in options:
-            if option.get("kind") == kind:
-                return str(option.get("optionId"))
+            if option.kind == kind:
+                return option.option_id
     return None
-
-
-def _object(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
-
-
-def _shown_option(option: Json) -> Json:
-    option_id = str(option.get("optionId"))
-    return {
-        "optionId": option_id,
-        "name": str(option.get("name") or option_id),
-        "kind": str(option.get("kind") or ""),
-    }
 
 
 def _disguised(form: FormPermission) -> Pending:
@@ -125,34 +109,35 @@ class Asking:
 
     async def permission(self, params: Json) -> Json:
         """`session/request_permission`: answered by the mode or by a person."""
-        given = params.get("options")
-        options = [option for option in given if isinstance(option, dict)] if isinstance(given, list) else []
-        results = {str(option.get("optionId")): _selected(option.get("optionId")) for option in options}
-        granting = _granting(options)
+        asked = read_permission(params)
+        results = {one.option_id: {"outcome": selected(one.option_id)} for one in asked.options}
+        granting = _granting(asked.options)
         if granting is not None and self.mode == "auto" and not self.refusing:
             return results[granting]
-        call = _object(params.get("toolCall"))
-        request = {
+        request: Json = {
             "kind": "permission",
-            "title": str(call.get("title") or "The agent asks for permission"),
-            "options": [_shown_option(option) for option in options],
+            "title": asked.title or "The agent asks for permission",
+            "options": [write(one) for one in asked.options],
         }
-        if call.get("toolCallId"):
-            request["toolCallId"] = str(call["toolCallId"])
-            self._host.log.asks_for(call)
+        if asked.tool_call_id:
+            request["toolCallId"] = asked.tool_call_id
+            self._host.log.asks_for(asked.tool_call)
         return await self._ask(Pending(request, _CANCELLED, results, granting))
 
     async def form(self, params: Json) -> Json:
         """`elicitation/create`: always answered by a person."""
-        message = str(params.get("message") or "The agent asks")[:MESSAGE_CHARS]
-        schema = _object(params.get("requestedSchema"))
-        permission = self._host.plan.profile.form_permission(message, schema)
+        form = read_form(params)
+        title = form.message or "The agent asks"
+        if form.schema is None:
+            self._host.log.say("form_too_large", f"A form is too large to be shown: {title}", level="warning")
+            return _NO_ANSWER
+        permission = self._host.plan.profile.form_permission(title, form.schema)
         if permission is not None:
             return await self._ask(_disguised(permission))
-        return await self._ask(Pending({"kind": "form", "title": message, "schema": schema}, _NO_ANSWER))
+        return await self._ask(Pending({"kind": "form", "title": title, "schema": form.schema}, _NO_ANSWER))
 
     async def _ask(self, pending: Pending) -> Json:
-        if self.refusing or len(self._pending) >= PENDING_REQUESTS:
+        if self.refusing or self._is_full(pending):
             return pending.withdrawn
         request_id = f"r-{secrets.token_hex(6)}"
         pending.request = {"requestId": request_id, **pending.request}
@@ -168,6 +153,11 @@ class Asking:
             )
             self._host.changed()
         return pending.result or pending.withdrawn
+
+    def _is_full(self, new: Pending) -> bool:
+        if len(self._pending) >= PENDING_REQUESTS:
+            return True
+        return len(orjson.dumps([*self.open_requests(), new.request])) > REQUESTS_BYTES
 
     def answer(self, request_id: str, answer: RequestAnswer) -> None:
         """A person's answer to an open request; raises `Conflict` (answered), `BadRequest`."""

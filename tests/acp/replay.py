@@ -83,7 +83,7 @@ class Replay:
             "type": "request.open",
             "requestId": incoming.request_id,
             "kind": "form" if is_form else "permission",
-            "title": read_form(params).message if is_form else str(permission.tool_call.get("title")),
+            "title": read_form(params).message if is_form else permission.title,
         }
         if not is_form:
             opened["options"] = [

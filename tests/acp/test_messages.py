@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hybridmux.acp import messages
 from hybridmux.acp.jsonrpc import PeerClosed, RpcError
 from hybridmux.acp.messages import describe, is_active_writer, is_auth_required, trouble
+from hybridmux.budgets import FORM_NODES, FORM_TEXT
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
@@ -53,7 +54,7 @@ def test_nothing_an_agent_answers_breaks_the_reading(value):
     assert cursor is None or cursor
     assert messages.read_prompt(value).stop_reason
     assert all(one.option_id for one in messages.read_permission(value).options)
-    assert isinstance(messages.read_form(value).schema, dict)
+    assert isinstance(messages.read_form(value).schema, dict | None)
     assert trouble(value) is None or isinstance(trouble(value), str)
 
 
@@ -144,19 +145,24 @@ def test_permission_and_form_requests():
                 {"optionId": "a", "name": "A", "kind": "allow_once"},
                 {"optionId": "b"},
                 {"name": "no id"},
+                {"optionId": "c" * 513, "name": "an id that cannot be answered whole"},
                 1,
             ],
         }
     )
-    assert (request.tool_call_id, request.tool_call["title"]) == ("t", "x")
+    assert (request.tool_call_id, request.title, request.tool_call["title"]) == ("t", "x", "x")
     assert [(one.option_id, one.name, one.kind) for one in request.options] == [
         ("a", "A", "allow_once"),
         ("b", "b", ""),
     ]
     form = messages.read_form({"message": "?", "requestedSchema": {"type": "object"}, "toolCallId": None})
-    assert (form.message, form.mode, form.schema, form.tool_call_id) == (
-        "?",
-        "form",
-        {"type": "object"},
-        None,
-    )
+    assert (form.message, form.schema) == ("?", {"type": "object"})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"a": "x" * (FORM_TEXT + 1)}, {"a": [0] * FORM_NODES}, {str(n): {} for n in range(FORM_NODES)}],
+    ids=["text", "values", "fields"],
+)
+def test_a_form_that_is_too_large_is_not_cut_but_refused(schema):
+    assert messages.read_form({"message": "?", "requestedSchema": schema}).schema is None

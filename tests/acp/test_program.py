@@ -132,7 +132,7 @@ async def test_behind_a_shell_the_agent_is_named(mark, tmp_path):
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     spec = ConnectorSpec(argv=argv, cwd=str(tmp_path), env=env, name="small-acp")
     async with open_connector(spec, mark=mark, handler=Recorder(), budgets=Budgets()) as connector:
-        with pytest.raises(PeerClosed, match="^small-acp ended with exit status 3: "):
+        with pytest.raises(PeerClosed, match=r"^small-acp ended with exit status 3: "):
             await connector.initialize()
 
 

@@ -45,6 +45,21 @@ async def test_what_a_program_says_is_remembered_until_its_file_changes(programs
     assert programs.runs("x") == 2
 
 
+async def test_what_one_version_says_is_not_said_of_another(programs):
+    """Behind a version manager's file a variable may choose the version."""
+    count = f"echo x >>'{programs.bin.parent}/codex.runs'; "
+    programs.add("codex", count + '[ "$CODEX_V" = new ] && echo "--no-daemon Run apart"; echo "--model"')
+    for version, word in (("old", "codex"), ("new", "--no-daemon"), ("old", "codex"), ("new", "--no-daemon")):
+        env = {**programs.env, "CODEX_V": version}
+        found = await apart_from_shared_server(codex.PROFILE, launch("codex"), env, "/")
+        assert isinstance(found, Launch)
+        assert found.argv()[-1] == word
+    assert programs.runs("codex") == 2
+    # What differs at each start chooses nothing.
+    await ask(("codex",), "--help", {**env, "TMPDIR": "/tmp/x", "SHLVL": "3", "_": "/bin/env"}, "/")
+    assert programs.runs("codex") == 2
+
+
 @pytest.mark.parametrize(
     ("body", "trouble"),
     [

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hybridmux.acp.messages import read_form
 from hybridmux.agents import claudecode, codex, demo_profile, omp, opencode
 from hybridmux.agents.executable import chat_environment, own_program
 from hybridmux.agents.launch import analyse
@@ -227,6 +228,8 @@ def test_the_forms_that_agents_really_sent():
     assert [form is not None for form in read] == asked
     assert True in asked
     assert False in asked
+    for agent in ("codex", "claudecode", "omp"):
+        assert all(read_form(one).schema == one["requestedSchema"] for one in forms(agent))
     for agent in ("codex", "claudecode"):
         others = list(forms(agent))
         assert others
