@@ -19,8 +19,12 @@ from hybridmux.proc.spawn import PIPE, Child, spawn
 _CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
 
 
+_PIDS = re.compile(r"\(node:\d+\) ?|(?<=' )\(\d+\) (?=panicked)|(?<=\bpid)[ =:#]*\d+", re.IGNORECASE)
+"""How Node.js, Rust and others name themselves in what they say last: by a number that is told nobody."""
+
+
 class Tail:
-    """The last lines of a stream of text, without colours and control characters."""
+    """The last lines of a stream of text, without colours, control characters and the program's pid."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque(maxlen=STDERR_TAIL)
@@ -38,7 +42,8 @@ class Tail:
 
 
 def _plain(line: bytes) -> str:
-    return _CONTROL.sub("", line.decode("utf-8", "replace")).strip()[:STDERR_LINE]
+    text = _CONTROL.sub("", line.decode("utf-8", "replace"))
+    return _PIDS.sub("", text).strip()[:STDERR_LINE]
 
 
 class Program:

@@ -63,8 +63,7 @@ def why_not(path: str) -> str:
 
 
 def no_program(path: str) -> str | None:
-    """Why the kernel refuses a file that may be executed: a text whose first line does not say what runs it.
-    None for programs and scripts, and for what cannot be read."""
+    """Why a file that may be executed is nothing that runs here: a script for Windows. None for all else."""
     try:
         with Path(path).open("rb") as file:
             first = file.read(SHEBANG_BYTES)
@@ -73,8 +72,7 @@ def no_program(path: str) -> str | None:
     if first.startswith(b"#!") or b"\0" in first:
         return None
     windows = path.lower().endswith((".cmd", ".bat", ".ps1")) or first[:5].lower() == b"@echo"
-    kind = "a script for Windows" if windows else "a text without a first line that says what runs it (#!)"
-    return f"{path} is {kind}, not a program"
+    return f"{path} is a script for Windows, not a program" if windows else None
 
 
 def readable(path: str, cwd: str) -> bool:

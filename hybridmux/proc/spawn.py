@@ -11,11 +11,13 @@ import stat
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 import trio
 from attrs import define, field
 
+from hybridmux.budgets import SHEBANG_BYTES
 from hybridmux.errors import HybridmuxError
 from hybridmux.proc import table
 from hybridmux.proc.mark import ENV, Mark
@@ -118,7 +120,9 @@ async def spawn(
     checkpoint after the program has started, so a cancelled caller still gets its child.
     """
     program = resolve(argv[0], env.get("PATH", os.defpath), cwd)
-    command = [*_SHIM, tty_name, program, *argv[1:]] if tty_name else [program, *argv[1:]]
+    command = [*_by_shell(program), program, *argv[1:]]
+    if tty_name:
+        command = [*_SHIM, tty_name, *command]
     full_env = {**env, ENV: str(mark), "PWD": cwd}
     with ExitStack() as theirs, ExitStack() as ours:
         ends = [
@@ -174,6 +178,16 @@ def _failures(name: str) -> Iterator[None]:
         raise SpawnFailed(f"cannot start {name}: {error.strerror or error}") from error
     except (ValueError, subprocess.SubprocessError) as error:
         raise SpawnFailed(f"cannot start {name}: {error}") from error
+
+
+def _by_shell(program: str) -> tuple[str, ...]:
+    """What runs a text whose first line does not say it: the kernel refuses it, a shell gives it to sh."""
+    try:
+        with Path(program).open("rb") as file:
+            first = file.read(SHEBANG_BYTES)
+    except OSError:
+        return ()
+    return () if first.startswith(b"#!") or b"\0" in first else ("/bin/sh",)
 
 
 def resolve(name: str, path: str, cwd: str) -> str:

@@ -183,6 +183,21 @@ async def test_cancelling_the_owner_ends_everything(opened, mark):
     assert left(mark) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("(node:30288) [DEP0040] DeprecationWarning: punycode", "[DEP0040] DeprecationWarning: punycode"),
+        ("thread 'main' (30288) panicked at src/main.rs:3:5:", "thread 'main' panicked at src/main.rs:3:5:"),
+        ("the server with PID 30288 holds the lock", "the server with PID holds the lock"),
+        ("rapid 12 (node: old) listens on port 30288", "rapid 12 (node: old) listens on port 30288"),
+    ],
+)
+def test_the_tail_tells_no_pid(said, kept):
+    tail = Tail()
+    tail.feed(f"{said}\n".encode())
+    assert tail.lines() == [kept]
+
+
 def test_the_tail_is_bounded_and_plain():
     tail = Tail()
     for n in range(1000):

@@ -162,18 +162,27 @@ async def test_closing_wakes_who_reads(started):
     await child.wait()
 
 
+@pytest.mark.parametrize("text", ['printf %s "$1"\n', "\n", ""])
+async def test_a_text_without_a_first_line_is_run_by_sh_as_shells_do(mark, env, tmp_path, text):
+    argv = [program(tmp_path / "text", text), "a b"]
+    child = await spawn(argv, cwd="/", env=env, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, mark=mark)
+    assert await child.wait() == 0
+    assert os.read(child.stdout, 99) == (b"a b" if "printf" in text else b"")
+    child.close()
+
+
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
         (["no-such-tool"], "no such program"),
         (["sh", "-c", "\0"], "cannot start sh: embedded null byte"),
         (["sh", "-c", "x" * 2_000_000], "cannot start sh: Argument list too long"),
-        (["./text"], "cannot start ./text: Exec format error"),
+        (["./other"], "cannot start ./other: Exec format error"),
         (["./script"], "cannot start ./script: No such file or directory"),
     ],
 )
 async def test_failures_leave_nothing(mark, env, tmp_path, argv, sentence):
-    program(tmp_path / "text", "just text\n")
+    program(tmp_path / "other", "\x7fELF\0 of another machine")
     program(tmp_path / "script", "#!/no/such/interpreter\n")
     with pytest.raises(SpawnFailed, match=sentence):
         await spawn(argv, cwd=str(tmp_path), env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE, mark=mark)

@@ -224,7 +224,6 @@ def runnable(file, text):
         (lambda file: file.symlink_to("/gone/opencode"), "is a link to /gone/opencode, which does not exist"),
         (lambda file: file.write_text("x"), "is not an executable file (chmod +x)"),
         (lambda file: os.mkfifo(file), "is no program"),
-        (lambda file: runnable(file, "exec node x"), "says what runs it (#!), not a program"),
         (lambda file: runnable(file, "@ECHO off\r\n"), "opencode is a script for Windows, not a program"),
         (lambda file: None, "opencode is not installed (not found on PATH); npm install -g opencode-ai"),
     ],
@@ -234,6 +233,15 @@ async def test_a_file_that_is_no_program(programs, make, words):
     for side in ("tui", "acp", None):
         (text,) = await obstacles(opencode.PROFILE, launch("opencode"), programs.env, "/", side=side)
         assert text.endswith(words)
+
+
+async def test_a_script_without_a_first_line_runs_as_in_a_shell(programs):
+    runnable(programs.bin / "codex", "echo '--no-daemon  codex-cli 0.171.0'\n")
+    programs.says("codex-acp", "2.6.0")
+    assert await obstacles(codex.PROFILE, launch("codex"), programs.env, "/") == []
+    apart = await apart_from_shared_server(codex.PROFILE, launch("codex"), programs.env, "/")
+    assert isinstance(apart, Launch)
+    assert apart.argv() == ["codex", "--no-daemon"]
 
 
 @pytest.mark.parametrize("variable", ["CLAUDE_CODE_EXECUTABLE"])
