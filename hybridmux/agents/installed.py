@@ -1,7 +1,7 @@
 """What of an agent is installed here, and whether it will do: asked before anything is stopped for it.
 
-A command in a start-file wrapper is looked at with the environment that its shell makes. Where that cannot
-be had, nothing is said against the command.
+`seen` is the environment as the agent's program sees it (`asking.surroundings`): asking a user's shell for
+it runs all start files, so whoever calls asks once and hands it on. None: the shell did not get so far.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Literal
 
 from attrs import frozen
 
-from hybridmux.agents.asking import Answer, ask, surroundings
+from hybridmux.agents.asking import Answer, ask
 from hybridmux.agents.launch import Launch, base
 from hybridmux.agents.profile import Profile
 from hybridmux.agents.programs import SCRIPT, interpreter, locate, no_program, package_of, readable
@@ -47,21 +47,23 @@ class EngineFound:
 
 
 async def obstacles(
-    profile: Profile, launch: Launch, env: Env, cwd: str, *, side: Place | None = None
-) -> list[str]:
-    """Sentences that say why a side (without one: either side) cannot start here; empty if nothing is known
-    against it. Quick: files are looked at, and an interpreter is asked for its version once."""
-    known = await examine(profile, launch, env, cwd)
-    return list(dict.fromkeys(one.text for one in known if side in (None, one.side)))
-
-
-async def examine(
-    profile: Profile, launch: Launch, env: Env, cwd: str, *, seconds: float = ASK_SECONDS
+    profile: Profile,
+    launch: Launch,
+    seen: Env | None,
+    cwd: str,
+    *,
+    side: Place | None = None,
+    seconds: float = ASK_SECONDS,
 ) -> list[Obstacle]:
-    """The same with more about each."""
-    seen = await surroundings(launch, env, cwd)
-    if seen is None:
-        return []
+    """Why a side (without one: either side) cannot start here; empty if nothing is known against it.
+
+    Quick: files are looked at, and an interpreter is asked for its version once.
+    """
+    found = [] if seen is None else await _examine(profile, launch, seen, cwd, seconds)
+    return [one for one in found if side in (None, one.side)]
+
+
+async def _examine(profile: Profile, launch: Launch, seen: Env, cwd: str, seconds: float) -> list[Obstacle]:
     words = launch.command
     found = [await _command("tui", words, profile, "program", seen, cwd, seconds)]
     if profile.connector:
@@ -167,9 +169,8 @@ def how_to_install(profile: Profile, part: Part) -> str | None:
     return f"npm install -g {names[0]}" if names else None
 
 
-async def program_version(launch: Launch, env: Env, cwd: str) -> Answer:
+async def program_version(launch: Launch, seen: Env | None, cwd: str) -> Answer:
     """What the TUI's program says to `--version`."""
-    seen = await surroundings(launch, env, cwd)
     if seen is None:
         return Answer(trouble="its shell did not get so far")
     return await ask(launch.command, "--version", seen, cwd)
@@ -185,7 +186,9 @@ def connector_version(profile: Profile, launch: Launch, env: Env, cwd: str) -> s
     return read_version(package.version) if package and ours else None
 
 
-async def outdated_of(profile: Profile, launch: Launch, env: Env, cwd: str, connector: str) -> list[Outdated]:
+async def outdated_of(
+    profile: Profile, launch: Launch, seen: Env | None, cwd: str, connector: str
+) -> list[Outdated]:
     """The programs of a session that are older than what its profile was tried with.
 
     `connector`: the version it gave in its answer to `initialize`, if any. What says nothing is not named.
@@ -195,18 +198,19 @@ async def outdated_of(profile: Profile, launch: Launch, env: Env, cwd: str, conn
         if one.of == "connector":
             found[one.name] = connector
         else:
-            answer = await program_version(launch, env, cwd)
+            answer = await program_version(launch, seen, cwd)
             found[one.name] = "" if answer.trouble else answer.text
     return outdated(profile.verified, found)
 
 
-async def apart_from_shared_server(profile: Profile, launch: Launch, env: Env, cwd: str) -> Launch | str:
+async def apart_from_shared_server(
+    profile: Profile, launch: Launch, seen: Env | None, cwd: str
+) -> Launch | str:
     """The launch as it must be started to keep it apart from the agent's background server, or the reason
     why that cannot be. A program that does not show its options is not started: it might use the server."""
     server = profile.shared_server
     if server is None or server.avoid in launch.args:
         return launch
-    seen = await surroundings(launch, env, cwd)
     if seen is None:
         answer = Answer(trouble="could not be asked: its shell did not get so far")
     else:

@@ -15,8 +15,8 @@ from hybridmux.agents.installed import (
     Part,
     connector_version,
     engine_found,
-    examine,
     how_to_install,
+    obstacles,
 )
 from hybridmux.agents.launch import Launch, Refusal, analyse
 from hybridmux.agents.profile import Profile
@@ -109,7 +109,7 @@ async def inspect(
     """One agent."""
     launch, env = _launch(profile), profile.environment(env)
     report = AgentReport(name=profile.name, title=profile.title)
-    found = await examine(profile, launch, env, cwd, seconds=seconds)
+    found = await obstacles(profile, launch, env, cwd, seconds=seconds)
     missing = {one.side for one in found if one.missing}
     hints = [one.text for one in found if one.missing]
     wrong = [one.text for one in found if not one.missing]

@@ -10,7 +10,7 @@ import trio
 from attrs import field, frozen
 
 from hybridmux.agents.asking import surroundings
-from hybridmux.agents.installed import apart_from_shared_server, examine, program_version
+from hybridmux.agents.installed import apart_from_shared_server, obstacles, program_version
 from hybridmux.agents.launch import Launch, Refusal
 from hybridmux.agents.profile import Profile
 from hybridmux.agents.registry import Registry
@@ -87,16 +87,17 @@ async def _troubles(
     except BadRequest:
         return [f"its folder {config.cwd or Path.home()} is not there; make it, or edit the config"], []
     env = profile.environment({**environ, **config.env})
-    if await surroundings(launch, env, cwd) is None:
+    seen = await surroundings(launch, env, cwd)
+    if seen is None:
         return ["the shell of its command ends before the agent starts; look at its start files"], []
-    found = await examine(profile, launch, env, cwd)
+    found = await obstacles(profile, launch, seen, cwd)
     wrong = [_mending(one.text) for one in found if one.side == "tui" or not one.missing]
     notes = [one.text for one in found if one.side == "acp" and one.missing and one.text not in wrong]
     if not any(one.side == "tui" for one in found):
-        apart = await apart_from_shared_server(profile, launch, env, cwd)
+        apart = await apart_from_shared_server(profile, launch, seen, cwd)
         wrong += [apart] if isinstance(apart, str) else []
         if not wrong and profile.verified:
-            answer = await program_version(launch, env, cwd)
+            answer = await program_version(launch, seen, cwd)
             if answer.trouble:
                 wrong.append(_mending(f"{launch.command[-1]} --version {answer.trouble}"))
     return wrong, notes

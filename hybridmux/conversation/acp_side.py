@@ -183,9 +183,9 @@ async def open_chat(plan: Plan, mark: Mark, budgets: Budgets) -> AsyncIterator[A
     side = AcpSide(budgets)
     async with AsyncExitStack() as stack:
         env = await stack.enter_async_context(own_temp(plan))
-        seen = await plan.seen.known()
-        program = own_program(plan.launch, seen, plan.cwd)
-        env = chat_environment(plan.profile, env, program, seen)
+        await plan.seen.known()
+        program = own_program(plan.launch, plan.seen.env, plan.cwd)
+        env = chat_environment(plan.profile, env, program, plan.seen.env)
         spec = ConnectorSpec(argv=tuple(argv), cwd=plan.cwd, env=env, name=plan.connector_name)
         with _blame():
             connector = await stack.enter_async_context(

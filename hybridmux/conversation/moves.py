@@ -44,23 +44,18 @@ def check_folder(s: HybridSession) -> None:
 
 async def check_program(s: HybridSession) -> None:
     """Raises `AgentFailed` if the TUI cannot be started here, as far as that is known without starting it."""
-    found = await s.sides.obstacles("tui")  # first: it looks at what the other goes by
-    missing = s.sides.missing_program()
-    for why in [missing] if missing else found:
-        raise AgentFailed(why)
+    for one in await s.sides.obstacles("tui"):
+        raise AgentFailed(one.text)
 
 
 async def check_connector(s: HybridSession) -> None:
     """Raises 409 `connector_missing`, or `AgentFailed`, before any process is started."""
-    found = await s.sides.obstacles("acp")  # first: it looks at what the other goes by
-    missing = s.sides.missing_connector()
-    if missing is None:
-        for why in found:
-            raise AgentFailed(why)
-        return
+    found = await s.sides.obstacles("acp")
     connector = s.plan.profile.connector
-    if connector is None:
-        raise AgentFailed(missing)
+    if connector is None or not any(one.missing for one in found):
+        for one in found:
+            raise AgentFailed(one.text)
+        return
     s.connector_missing = write(connector)
     s.changed()
     raise Conflict(words_of(connector), "connector_missing", connector=write(connector))

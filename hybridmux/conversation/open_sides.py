@@ -10,6 +10,7 @@ from functools import partial
 
 import trio
 
+from hybridmux.agents.installed import Obstacle
 from hybridmux.agents.testimony import Openers
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.partings import Partings
@@ -51,16 +52,12 @@ class OpenSides:
 
     # --- what is on the machine ---
 
-    def missing_program(self) -> str | None:
-        """Why the TUI's program cannot be started; None if it can be."""
-        return self._programs.missing_program(self._plan)
-
     def missing_connector(self) -> str | None:
-        """Why the ACP program cannot be started; None if it can be."""
+        """Says that the ACP program is not there; None if something is."""
         return self._programs.missing_connector(self._plan)
 
-    async def obstacles(self, side: Place) -> list[str]:
-        """Sentences that say why a side cannot start here, as far as that is known without starting it."""
+    async def obstacles(self, side: Place) -> list[Obstacle]:
+        """Why a side cannot start here, as far as that is known without starting it."""
         return await self._programs.obstacles(self._plan, side)
 
     async def outdated(self, chat: ChatSide) -> list[Outdated]:

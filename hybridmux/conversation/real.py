@@ -1,20 +1,19 @@
 """Sides over real processes."""
 
-import os
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 
 import trio
-from attrs import evolve
 
-from hybridmux.agents.installed import apart_from_shared_server, obstacles, outdated_of
+from hybridmux.agents.installed import Obstacle, apart_from_shared_server, obstacles, outdated_of
+from hybridmux.agents.programs import locate
 from hybridmux.agents.testimony import Openers, openers
 from hybridmux.budgets import Budgets
 from hybridmux.conversation.acp_side import open_chat
 from hybridmux.conversation.run import Run
 from hybridmux.conversation.sides import ChatSide, Plan, TuiSide
 from hybridmux.conversation.tui import open_tui
-from hybridmux.proc.spawn import SpawnFailed, search
+from hybridmux.proc.spawn import SpawnFailed
 from hybridmux.wire.types import Outdated, Place
 
 
@@ -34,28 +33,27 @@ class RealSides:
         """A connector that has answered `initialize` and opened nothing."""
         return open_chat(plan, self._run.mark(plan.session), self._budgets)
 
-    def missing_program(self, plan: Plan) -> str | None:
-        """Why the TUI's program cannot be started; None if it can be."""
-        return _missing(plan, plan.launch.program)
-
     def missing_connector(self, plan: Plan) -> str | None:
-        """Why the ACP program cannot be started; None if it can be."""
-        return _missing(plan, plan.profile.acp_argv(plan.launch)[0])
+        """Says that the ACP program is not there; None if something is."""
+        try:
+            locate(plan.profile.acp_argv(plan.launch)[0], plan.seen.env, plan.cwd)
+        except SpawnFailed as exc:
+            return str(exc) if exc.missing else None
+        return None
 
-    async def obstacles(self, plan: Plan, side: Place) -> list[str]:
-        """Sentences that say why a side cannot start here, as far as that is known without starting it."""
-        launch, found = plan.launch, list[str]()
-        if await plan.seen.look():
-            launch = evolve(launch, wrapper=())  # its shell has been asked
-            found = await obstacles(plan.profile, launch, plan.seen.env, plan.cwd, side=side)
+    async def obstacles(self, plan: Plan, side: Place) -> list[Obstacle]:
+        """Why a side cannot start here, as far as that is known without starting it: by a new look."""
+        seen = await plan.seen.look()
+        found = await obstacles(plan.profile, plan.launch, seen, plan.cwd, side=side)
         if side == "tui" and not found:
-            apart = await apart_from_shared_server(plan.profile, launch, plan.seen.env, plan.cwd)
-            found = [apart] if isinstance(apart, str) else []
+            apart = await apart_from_shared_server(plan.profile, plan.launch, seen, plan.cwd)
+            found = [Obstacle(side="tui", text=apart)] if isinstance(apart, str) else []
         return found
 
     async def outdated(self, plan: Plan, chat: ChatSide) -> list[Outdated]:
         """The programs that are older than what the profile was tried with."""
-        return await outdated_of(plan.profile, plan.launch, plan.env, plan.cwd, chat.version)
+        seen = await plan.seen.known()
+        return await outdated_of(plan.profile, plan.launch, seen, plan.cwd, chat.version)
 
     def openers(self, plan: Plan, session_id: str) -> Openers:
         """Who has the agent session open, ours and others, as far as can be seen: some milliseconds."""
@@ -65,11 +63,3 @@ class RealSides:
         """The same without holding anything up."""
         look = partial(openers, plan.profile, session_id, plan.seen.env)
         return await trio.to_thread.run_sync(look, abandon_on_cancel=True)
-
-
-def _missing(plan: Plan, program: str) -> str | None:
-    try:
-        search(program, plan.seen.env.get("PATH", os.defpath), plan.cwd)
-    except SpawnFailed as exc:
-        return f"{program} is not installed (not found on PATH)" if exc.missing else str(exc)
-    return None

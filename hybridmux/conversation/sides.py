@@ -10,6 +10,7 @@ from typing import Protocol
 
 from attrs import field, frozen
 
+from hybridmux.agents.installed import Obstacle
 from hybridmux.agents.launch import Launch, base
 from hybridmux.agents.profile import Press, Profile, TuiState
 from hybridmux.agents.testimony import Openers
@@ -235,15 +236,12 @@ class Sides(Protocol):
     def open_chat(self, plan: Plan) -> AbstractAsyncContextManager[ChatSide]:
         """A connector that has answered `initialize` and opened nothing."""
 
-    def missing_program(self, plan: Plan) -> str | None:
-        """Why the TUI's program cannot be started; None if it can be, as known at the last look."""
-
     def missing_connector(self, plan: Plan) -> str | None:
-        """Why the ACP program cannot be started; None if it can be, as known at the last look."""
+        """Says that the ACP program is not there; None if something is, where the last look was at. Cheap."""
 
-    async def obstacles(self, plan: Plan, side: Place) -> list[str]:
-        """Sentences that say why a side cannot start here, as far as that is known without starting it: a
-        new look at what the program's shell makes of its environment."""
+    async def obstacles(self, plan: Plan, side: Place) -> list[Obstacle]:
+        """Why a side cannot start here, as far as that is known without starting it: by a new look at what
+        the program's shell makes of its environment."""
 
     async def outdated(self, plan: Plan, chat: ChatSide) -> list[Outdated]:
         """The programs that are older than what the profile was tried with."""

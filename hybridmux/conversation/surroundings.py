@@ -1,6 +1,8 @@
 """The environment as an agent's program sees it: a start-file wrapper's shell may change any of it.
 
-What is asked of it must not block, so the shell is asked when a side is about to be opened.
+Asking the shell runs all of the user's start files, which may take a second: it is asked once for a session's
+first side, and once more by each switch, before anything is stopped. All that opens a side goes by the last
+answer; what must not block does so too.
 """
 
 from collections.abc import Mapping
@@ -15,18 +17,19 @@ class Surroundings:
     def __init__(self, launch: Launch, env: Mapping[str, str], cwd: str) -> None:
         self._launch, self._given, self._cwd = launch, env, cwd
         self._is_asked = not launch.wrapper
-        self.env = env
+        self._told: Mapping[str, str] | None = None if launch.wrapper else env
+
+    @property
+    def env(self) -> Mapping[str, str]:
         """As far as is known: what is given to the shell, until it has told what it makes of it."""
+        return self._given if self._told is None else self._told
 
-    async def look(self) -> bool:
-        """Asks the shell, if there is one; False if it did not get so far."""
-        seen = await surroundings(self._launch, self._given, self._cwd)
+    async def look(self) -> Mapping[str, str] | None:
+        """What the shell, if there is one, makes of it now; None if it did not get so far."""
+        self._told = await surroundings(self._launch, self._given, self._cwd)
         self._is_asked = True
-        self.env = self._given if seen is None else seen
-        return seen is not None
+        return self._told
 
-    async def known(self) -> Mapping[str, str]:
-        """The environment; the shell is asked only if it has not been."""
-        if not self._is_asked:
-            await self.look()
-        return self.env
+    async def known(self) -> Mapping[str, str] | None:
+        """The same as of the last look; the shell is asked only if it never was."""
+        return self._told if self._is_asked else await self.look()

@@ -251,8 +251,8 @@ async def open_tui(
     plan: Plan, mark: Mark, session_id: str | None, cols: int, rows: int, budgets: Budgets
 ) -> AsyncIterator[Tui]:
     """The TUI on a new PTY; with a session id it opens that conversation. Raises `SideFailed`."""
-    await plan.seen.known()
-    launch = await apart_from_shared_server(plan.profile, plan.launch, plan.env, plan.cwd)
+    seen = await plan.seen.known()
+    launch = await apart_from_shared_server(plan.profile, plan.launch, seen, plan.cwd)
     if isinstance(launch, str):
         raise SideFailed(launch)
     argv = launch.resumed(plan.profile.resume_args(session_id)) if session_id else launch.argv()

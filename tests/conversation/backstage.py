@@ -42,11 +42,8 @@ class Stage:
     def open_chat(self, plan):
         return self.at(plan.session).open_chat(plan)
 
-    def missing_program(self, plan) -> str | None:
-        return None
-
-    async def obstacles(self, plan, side) -> list[str]:
-        return []
+    async def obstacles(self, plan, side):
+        return await self.at(plan.session).obstacles(plan, side)
 
     async def outdated(self, plan, chat) -> list:
         return []

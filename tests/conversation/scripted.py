@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import trio
 
+from hybridmux.agents.installed import Obstacle
 from hybridmux.agents.profile import TuiState
 from hybridmux.agents.testimony import Openers
 from hybridmux.conversation.bell import Bell
@@ -333,14 +334,12 @@ class ScriptedSides:
         finally:
             chat.leave()
 
-    def missing_program(self, plan) -> str | None:
-        return None
-
     def missing_connector(self, plan) -> str | None:
         return self.world.missing
 
-    async def obstacles(self, plan, side) -> list[str]:
-        return []
+    async def obstacles(self, plan, side) -> list[Obstacle]:
+        text = self.world.missing if side == "acp" else None
+        return [Obstacle(side="acp", text=text, missing=True)] if text else []
 
     async def outdated(self, plan, chat) -> list:
         return []

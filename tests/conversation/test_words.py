@@ -4,6 +4,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from hybridmux.agents.installed import Obstacle
 from hybridmux.budgets import Budgets
 from hybridmux.conversation import switch
 from hybridmux.conversation.phases import Step
@@ -34,7 +35,7 @@ async def ask(p: Play, to: str):
 async def test_who_asks_while_a_check_runs_is_told_so(autojump_clock, place, to):
     release = trio.Event()
 
-    async def obstacles(plan, side) -> list[str]:
+    async def obstacles(plan, side) -> list[Obstacle]:
         await release.wait()
         return []
 

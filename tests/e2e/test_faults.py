@@ -31,7 +31,7 @@ async def assert_alive_in_terminal(client: Client, sid: str, agent_id: str) -> N
 
 def programs(data: Path) -> list[str]:
     """Our processes without the terminal's."""
-    return [line for line in marked(data) if "acp" in line]
+    return [line for line in marked(data) if r"\x00acp" in line]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,11 @@ def launch(*cmd) -> Launch:
     return found
 
 
+async def told(*command, **more) -> list[str]:
+    """What is in the way, each sentence once."""
+    return list(dict.fromkeys(one.text for one in await obstacles(*command, **more)))
+
+
 # --- asking ---
 
 
@@ -108,12 +113,12 @@ async def test_a_wrapper_s_shell_decides_what_is_found(programs, tmp_path):
     seen = await surroundings(wrapped, env, "/")
     assert seen is not None
     assert (seen["TEXT"], seen["TMPDIR"], "HYBRIDMUX_MARK" in seen) == ("a\nb=c", "/tmp/mine", False)
-    found = await obstacles(codex.PROFILE, wrapped, env, "/")
+    found = await told(codex.PROFILE, wrapped, seen, "/")
     assert [one.split(":")[0] for one in found] == [
         "codex-acp is not installed (not found on PATH); npm install -g @agentclientprotocol/codex-acp",
         "CODEX_PATH names no program",
     ]
-    assert await outdated_of(codex.PROFILE, wrapped, env, "/", "") == []
+    assert await outdated_of(codex.PROFILE, wrapped, seen, "/", "") == []
     assert programs.runs("codex") == 1
 
 
@@ -122,7 +127,9 @@ async def test_nothing_is_said_against_a_command_whose_shell_does_not_get_so_far
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     wrapped = launch("bash", "-ic", 'exec -- "$@"', "webmux", "codex")
     assert await surroundings(wrapped, env, "/") is None
-    assert await obstacles(codex.PROFILE, wrapped, env, "/") == []
+    assert await told(codex.PROFILE, wrapped, None, "/") == []
+    assert await outdated_of(codex.PROFILE, wrapped, None, "/", "") == []
+    assert "its shell did not get so far" in await apart_from_shared_server(codex.PROFILE, wrapped, None, "/")
 
 
 # --- outdated ---
@@ -180,35 +187,35 @@ async def test_nothing_is_in_the_way_of_what_is_installed_well(programs):
     programs.says("claude", "2.1.332")
     programs.says("node", "v22.0.0")
     programs.npm("@agentclientprotocol/claude-agent-acp", "0.101.0", "claude-agent-acp")
-    assert await obstacles(claudecode.PROFILE, launch("claude"), programs.env, "/") == []
+    assert await told(claudecode.PROFILE, launch("claude"), programs.env, "/") == []
 
 
 async def test_a_node_that_is_too_old_or_missing_is_in_the_way_of_the_chat_alone(programs):
     programs.says("claude", "2.1.332")
     programs.npm("@agentclientprotocol/claude-agent-acp", "0.101.0", "claude-agent-acp")
-    (text,) = await obstacles(claudecode.PROFILE, launch("claude"), programs.env, "/", side="acp")
+    (text,) = await told(claudecode.PROFILE, launch("claude"), programs.env, "/", side="acp")
     assert "needs Node.js: node is not installed" in text
     programs.says("node", "v20.20.2")
-    (text,) = await obstacles(claudecode.PROFILE, launch("claude"), programs.env, "/", side="acp")
+    (text,) = await told(claudecode.PROFILE, launch("claude"), programs.env, "/", side="acp")
     assert text == (
         f"claude-agent-acp needs Node.js 22 or newer, but {programs.bin}/node is 20.20.2; "
         "install Node.js 22 or newer (https://nodejs.org)"
     )
-    assert await obstacles(claudecode.PROFILE, launch("claude"), programs.env, "/", side="tui") == []
+    assert await told(claudecode.PROFILE, launch("claude"), programs.env, "/", side="tui") == []
 
 
 async def test_an_engine_given_in_the_command_is_looked_at_too(programs, tmp_path):
     programs.says("bun", "1.3.13")
     script = tmp_path / "omp"
     command = launch("bun", str(script))
-    assert await obstacles(omp.PROFILE, command, programs.env, "/", side="tui") == [
+    assert await told(omp.PROFILE, command, programs.env, "/", side="tui") == [
         f"there is no file {script} that can be read"
     ]
     script.write_text("")
-    (text,) = await obstacles(omp.PROFILE, command, programs.env, "/")
+    (text,) = await told(omp.PROFILE, command, programs.env, "/")
     assert "omp needs Bun 1.3.14 or newer" in text
     programs.says("bun", "1.3.14")
-    assert await obstacles(omp.PROFILE, command, programs.env, "/") == []
+    assert await told(omp.PROFILE, command, programs.env, "/") == []
 
 
 def runnable(file, text):
@@ -231,14 +238,14 @@ def runnable(file, text):
 async def test_a_file_that_is_no_program(programs, make, words):
     make(programs.bin / "opencode")
     for side in ("tui", "acp", None):
-        (text,) = await obstacles(opencode.PROFILE, launch("opencode"), programs.env, "/", side=side)
+        (text,) = await told(opencode.PROFILE, launch("opencode"), programs.env, "/", side=side)
         assert text.endswith(words)
 
 
 async def test_a_script_without_a_first_line_runs_as_in_a_shell(programs):
     runnable(programs.bin / "codex", "echo '--no-daemon  codex-cli 0.171.0'\n")
     programs.says("codex-acp", "2.6.0")
-    assert await obstacles(codex.PROFILE, launch("codex"), programs.env, "/") == []
+    assert await told(codex.PROFILE, launch("codex"), programs.env, "/") == []
     apart = await apart_from_shared_server(codex.PROFILE, launch("codex"), programs.env, "/")
     assert isinstance(apart, Launch)
     assert apart.argv() == ["codex", "--no-daemon"]
@@ -253,7 +260,7 @@ async def test_the_user_s_own_program_must_exist(programs, tmp_path, variable, v
     programs.says("claude", "2.1.332")
     programs.says("claude-agent-acp", "0.101.0")
     env = {**programs.env, variable: value}
-    found = await obstacles(claudecode.PROFILE, launch("claude"), env, str(tmp_path), side="acp")
+    found = await told(claudecode.PROFILE, launch("claude"), env, str(tmp_path), side="acp")
     assert [one.split(":")[0] for one in found] == ([] if well else [f"{variable} names no program"])
 
 
@@ -261,7 +268,7 @@ async def test_the_user_s_own_program_that_is_blank_is_quoted(programs):
     programs.says("codex", "codex-cli 0.171.0")
     programs.says("codex-acp", "2.6.0")
     env = {**programs.env, "CODEX_PATH": " "}
-    assert await obstacles(codex.PROFILE, launch("codex"), env, "/") == [
+    assert await told(codex.PROFILE, launch("codex"), env, "/") == [
         'CODEX_PATH names no program: it is " "; correct it or unset it'
     ]
 
@@ -278,9 +285,9 @@ async def test_an_engine_that_does_not_work_is_in_the_way(programs, body, words)
     programs.says("claude", "2.1.332")
     programs.npm("@agentclientprotocol/claude-agent-acp", "0.101.0", "claude-agent-acp")
     node = programs.add("node", body)
-    (text,) = await obstacles(claudecode.PROFILE, launch("claude"), programs.env, "/", side="acp")
+    (text,) = await told(claudecode.PROFILE, launch("claude"), programs.env, "/", side="acp")
     assert text.startswith(f"claude-agent-acp needs Node.js, but {node} --version {words}; install Node.js")
-    assert await obstacles(claudecode.PROFILE, launch("claude"), programs.env, "/", side="tui") == []
+    assert await told(claudecode.PROFILE, launch("claude"), programs.env, "/", side="tui") == []
 
 
 async def test_obstacles_are_quick(programs):
@@ -288,5 +295,5 @@ async def test_obstacles_are_quick(programs):
     programs.says("node", "v22.0.0")
     programs.npm("@agentclientprotocol/claude-agent-acp", "0.101.0", "claude-agent-acp")
     for _ in range(3):
-        await obstacles(claudecode.PROFILE, launch("claude"), programs.env, "/")
+        await told(claudecode.PROFILE, launch("claude"), programs.env, "/")
     assert (programs.runs("node"), programs.runs("claude")) == (1, 0)
