@@ -140,9 +140,11 @@ def config_from_result(result: Any) -> list[Json] | None:
     result = obj(result)
     if isinstance(result.get("configOptions"), list):
         return read_options(result["configOptions"])
+    room = Room(left=LIST_TEXT)
+    modes, models = obj(result.get("modes")), obj(result.get("models"))
     legacy = [
-        _legacy(LEGACY_MODE, obj(result.get("modes")), ("currentModeId", "availableModes", "id")),
-        _legacy(LEGACY_MODEL, obj(result.get("models")), ("currentModelId", "availableModels", "modelId")),
+        _legacy(LEGACY_MODE, modes, ("currentModeId", "availableModes", "id"), room),
+        _legacy(LEGACY_MODEL, models, ("currentModelId", "availableModels", "modelId"), room),
     ]
     return [one for one in legacy if one["choices"]] or None
 
@@ -154,7 +156,7 @@ def legacy_ids(result: Any) -> set[str]:
     return {one["id"] for one in config_from_result(result) or ()}
 
 
-def _legacy(option_id: str, found: Json, keys: tuple[str, str, str]) -> Json:
+def _legacy(option_id: str, found: Json, keys: tuple[str, str, str], room: Room) -> Json:
     current, available, key = keys
     return {
         "id": option_id,
@@ -162,7 +164,7 @@ def _legacy(option_id: str, found: Json, keys: tuple[str, str, str]) -> Json:
         "type": "select",
         "value": whole_text(found.get(current)),
         "category": option_id,
-        "choices": _choices(found.get(available), key, Room(left=LIST_TEXT), deep=0),
+        "choices": _choices(found.get(available), key, room, deep=0),
     }
 
 

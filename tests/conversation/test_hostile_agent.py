@@ -24,7 +24,7 @@ from .play import play
 from .wired import WiredSides
 from .world import World
 
-MESSAGE = 10_000_000
+MESSAGE = 6_000_000
 """Bytes of one message, encoded; a text has about a fifth of them."""
 SMALL = 64 * 1024
 """What everything else in a chat state, a record or the session in the list may be."""
@@ -124,10 +124,17 @@ def teach(agent: FakeAgent) -> None:
         info = {"name": big, "title": big, "version": big}
         return {"protocolVersion": 1, "agentInfo": info, "authMethods": [{"id": big}]}
 
+    begin = agent.handlers["session/new"]
+
+    async def new(agent, params):
+        found = {"modes": "availableModes", "models": "availableModels"}
+        offered = {key: {name: names("x" * 500, 600)} for key, name in found.items()}
+        return {**await begin(agent, params), **offered}
+
     async def prompt(agent, params):
         raise Fail(-32603, "y" * MESSAGE, {"details": "z" * MESSAGE})
 
-    agent.handlers |= {"initialize": initialize, "session/prompt": prompt}
+    agent.handlers |= {"initialize": initialize, "session/new": new, "session/prompt": prompt}
 
 
 def weight(word: str) -> float:
@@ -137,8 +144,10 @@ def weight(word: str) -> float:
 
 def check(p, word: str) -> None:
     """All that is kept and shown of it."""
-    state = orjson.dumps(chat_state(p.session))
-    assert len(state) < weight(word) * 3 * LIST_TEXT + REQUESTS_BYTES + SMALL
+    state = chat_state(p.session)
+    for part in ("configOptions", "commands", "plan"):
+        assert len(orjson.dumps(state[part])) < weight(word) * LIST_TEXT * 1.5
+    assert len(orjson.dumps(state)) < weight(word) * 3 * LIST_TEXT + REQUESTS_BYTES + SMALL
     assert len(orjson.dumps(write(session_info(p.session)))) < SMALL
     assert len(orjson.dumps(write(p.record))) < SMALL
     log = p.session.log.journal
@@ -150,6 +159,8 @@ def check(p, word: str) -> None:
 @pytest.mark.parametrize("word", ["\x01", "🙂"], ids=["control", "wide"])
 async def test_what_is_kept_of_an_agent_is_bounded_whatever_it_tells(autojump_clock, word):
     async with play(World(), "acp", sides=WiredSides(World(), teach)) as p:
+        check(p, "x")
+        assert [one["id"] for one in chat_state(p.session)["configOptions"]] == ["mode"]
         for more in fields(word):
             for update in updates(**more):
                 p.sides.agent.update(update)
@@ -177,5 +188,5 @@ async def test_what_waits_for_a_person_is_bounded_whatever_is_asked(autojump_clo
             nursery.start_soon(p.sides.agent.ask, "session/request_permission", small)
         await wait_all_tasks_blocked()
         check(p, word)
-        assert len(shown) < len(chat_state(p.session)["requests"]) <= PENDING_REQUESTS
+        assert len(shown) <= len(chat_state(p.session)["requests"]) <= PENDING_REQUESTS
         p.session.turns.asking.withdraw()
