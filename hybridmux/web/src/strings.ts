@@ -76,7 +76,7 @@ const english = {
     not_eligible: "The session cannot move now.",
     unknown_agent: "This server does not know the session's agent.",
     not_root: "Several agents run in this terminal, and either could be meant.",
-    no_session_id: "The agent has not named its conversation yet.",
+    no_session_id: "The agent has not named its conversation yet. If there is none, send a first message.",
     not_listed: "The agent does not list this conversation yet.",
     occupied: "The conversation is open in another session.",
     checking: "Checking whether it can move…",
