@@ -35,7 +35,7 @@ class Outbox:
     def put(
         self, data: bytes, sent: trio.Event | None = None, written: Callable[[], None] | None = None
     ) -> None:
-        """Queues a line; `written` is called once it is written, `sent` is set then or when it never will be."""
+        """Queues a line; `written` is called once it is, `sent` is set then or when it never will be."""
         self._put(_Entry(data, sent, written, answer=False))
 
     def put_answer(self, data: bytes) -> None:

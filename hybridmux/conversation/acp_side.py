@@ -165,9 +165,11 @@ class AcpSide:
         """One turn."""
         with _blame():
             call = self._wire.start_prompt(blocks)
-            await call.sent.wait()
-            if call.written:
-                sent()
+            try:
+                await call.sent.wait()
+            finally:  # one that is given up may have been written at this very moment
+                if call.written:
+                    sent()
             result = await self._wire.prompt_outcome(call)
         return PromptOutcome(stop_reason=result.stop_reason, usage=result.usage)
 

@@ -64,12 +64,20 @@ class Facts:
 class Answer:
     """What came of the running turn since its message was written; its end is judged by that."""
 
+    begins: Callable[[], None] = lambda: None
+    """Called when the agent does something for the first time."""
     heard: bool = False
     """The agent did something."""
     text: str = ""
     """The start of what it said."""
     trouble: str | None = None
     """The agent's state says that the turn fails; `text` is what it said about that."""
+
+    def note(self) -> None:
+        """The agent does something."""
+        if not self.heard:
+            self.heard = True
+            self.begins()
 
     def said(self, text: str) -> None:
         """The next piece of the agent's answer."""
@@ -169,7 +177,8 @@ class ChatLog:
         return "\n".join(self.facts.agent_text.strip().splitlines()[:PREVIEW_LINES])
 
     def _note(self, event: Json) -> None:
-        self.answer.heard = self.answer.heard or event["type"] not in COMMENTS
+        if event["type"] not in COMMENTS:
+            self.answer.note()
         if event["type"] in ("commands.set", "plan.set", "config.set", "usage.set", "info.set"):
             self.facts.version += 1
         match event["type"]:

@@ -122,7 +122,8 @@ async def test_news_right_behind_an_answer_are_in_the_chat_state(autojump_clock,
 
         def read(message: dict, nursery) -> None:
             if message.get("method") != method:
-                return take(message, nursery)
+                take(message, nursery)
+                return
             answer = {"id": message["id"], "result": {"sessionId": ID, "configOptions": options("small")}}
             at_once(agent, answer, *newer(agent, ID))
 
