@@ -95,6 +95,10 @@ class Answer:
         return text if pattern is not None and pattern.match(text) else None
 
 
+def _bare(command: str) -> str:
+    return command.lstrip("/").lower()
+
+
 class ChatLog:
     """One generation; `hidden` are commands that make no sense in a chat."""
 
@@ -141,7 +145,13 @@ class ChatLog:
 
     def _in_chat(self, event: Json) -> Json:
         commands = event["commands"]
-        return {**event, "commands": [one for one in commands if one["name"].lstrip("/") not in self._hidden]}
+        return {**event, "commands": [one for one in commands if _bare(one["name"]) not in self._hidden]}
+
+    def is_command(self, text: str) -> bool:
+        """Whether a message is one of the agent's commands, offered here or not."""
+        first = text.split(maxsplit=1)[0] if text.strip() else ""
+        offered = {_bare(one["name"]) for one in self.facts.commands}
+        return first.startswith("/") and _bare(first) in offered | self._hidden
 
     def take(self, answer: Json) -> None:
         """Writes the config options in the answer of new, load, resume or set_config_option."""
@@ -197,7 +207,8 @@ class ChatLog:
             case "tool.upsert":
                 self.facts.tools = True
             case "turn.end":
-                self.facts.heard.turn_ended(well=event["stopReason"] in GOOD_ENDS)
+                well = event["stopReason"] in GOOD_ENDS
+                self.facts.heard.turn_ended(well=well, is_command=self.is_command)
 
     def _note_message(self, event: Json) -> None:
         role, text = event["role"], event["content"].get("text") or ""

@@ -155,7 +155,9 @@ class Turns:
 
     def _hand(self, now: Running) -> None:
         record = self._host.record
-        now.handed, now.conversation, now.is_first = True, record.agent_session_id, record.unprompted
+        now.handed, now.conversation = True, record.agent_session_id
+        # A command may leave nothing behind that could be opened again: the agent's list tells then.
+        now.is_first = record.unprompted and not now.log.is_command(now.text)
         now.log.answer = Answer(partial(self._answering, now))
 
     def _written(self, now: Running) -> None:
