@@ -55,6 +55,7 @@ const english = {
     copyInstall: "Copy install command",
     docs: "Documentation",
     choose: "Decide…",
+    tryAnyway: "Ask the agent",
     outdated: (name: string, version: string, verified: string) => `${name} ${version} is older than ${verified}, the version this was verified with.`,
     queueLost: (count: number) => `${count} queued ${count === 1 ? "message was" : "messages were"} lost when the server stopped.`,
     idChange: "The agent continued under another conversation id.",
