@@ -123,8 +123,8 @@ class Turns:
         with now.scope:
             stop, error = await self._exchange(now)
         now.settled.set()
-        now.move_to(self._host.log)
         await self._note_first(now)
+        now.move_to(self._host.log)
         if not now.written:
             now.log.facts.heard.running.clear()  # no replay can hold it
         if now.waits:
