@@ -286,7 +286,7 @@ class HybridSession:
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Sets one of the agent's config options and records the value."""
         chat = await self.connected()
-        self.log.take(await chat.set_option(option_id, value))
+        await chat.set_option(option_id, value, self.log.take)
         await self.save(best_effort=True, config_values={**self.record.config_values, option_id: value})
 
     async def operate(self, name: str, work: Callable[[], Awaitable[T]]) -> T:
