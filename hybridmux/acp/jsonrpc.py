@@ -21,7 +21,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-import orjson
 import trio
 
 from hybridmux.acp.background import background
@@ -37,7 +36,7 @@ from hybridmux.acp.calls import (
     is_request_id,
     read_error,
 )
-from hybridmux.acp.lines import LineSplitter, LineTooLong, behind_garbage, encode
+from hybridmux.acp.lines import LineSplitter, LineTooLong, encode, read_message
 from hybridmux.acp.outbox import Outbox
 from hybridmux.acp.streams import ByteStream
 from hybridmux.budgets import ACP_BATCH, ACP_LINE, ACP_OPEN_REQUESTS
@@ -192,7 +191,10 @@ class Peer:
 
     def _dispatch(self, line: bytes) -> None:
         self.lines += 1
-        if (message := self._message(line)) is None:
+        message, kind, odd = read_message(line, first=not self._understood)
+        if kind:
+            self._note(kind, odd)
+        if message is None:
             return
         self._understood = True
         method = message.get("method")
@@ -205,21 +207,6 @@ class Peer:
             self._on_response(message, line)
         else:
             self._note("invalid", line)
-
-    def _message(self, line: bytes) -> dict[str, Any] | None:
-        """The object of a line; None, and noted, where there is none."""
-        try:
-            message = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            found = None if self._understood else behind_garbage(line)
-            garbage, message = found or (line, None)
-            if garbage and not garbage.isspace():
-                self._note("garbage", garbage)
-            return message
-        if type(message) is not dict:
-            self._note("invalid", line)
-            return None
-        return message
 
     def _on_notification(self, method: str, params: Any) -> None:
         if method != CANCEL_REQUEST:

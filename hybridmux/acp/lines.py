@@ -62,7 +62,20 @@ class LineSplitter:
         self._pieces.append(data)
 
 
-def behind_garbage(line: bytes) -> tuple[bytes, Any] | None:
+def read_message(line: bytes, *, first: bool) -> tuple[dict[str, Any] | None, str, bytes]:
+    """The message of a line, and what is odd about it: its kind (empty: nothing) and those bytes.
+
+    `first`: none has come yet, and it may stand behind garbage.
+    """
+    try:
+        message = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        garbage, message = (_behind_garbage(line) if first else None) or (line, None)
+        return message, "garbage" if garbage and not garbage.isspace() else "", garbage
+    return (message, "", b"") if type(message) is dict else (None, "invalid", line)
+
+
+def _behind_garbage(line: bytes) -> tuple[bytes, Any] | None:
     """What stands in front of a message on its line, and the message; None if there is none."""
     for found in islice(_BEGINS.finditer(line, 0, GLUED_BYTES), GLUED_TRIES):
         try:
