@@ -6,7 +6,7 @@ Between two reads the unfinished line is a list of pieces that is joined once, w
 
 from typing import Any
 
-import orjson
+from hybridmux.wire import convert
 
 
 class LineTooLong(Exception):
@@ -57,18 +57,5 @@ class LineSplitter:
 
 
 def encode(message: Any) -> bytes:
-    """One message as a line. Lone surrogates (undecodable file names) become `?`."""
-    try:
-        return orjson.dumps(message) + b"\n"
-    except TypeError:
-        return orjson.dumps(_encodable(message)) + b"\n"
-
-
-def _encodable(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_encodable(item) for item in value]
-    return value
+    """One message as a line."""
+    return convert.encode(message) + b"\n"
