@@ -289,7 +289,7 @@ async def test_a_folder_that_no_folder_can_be_called_is_400(server, hybrid):
 
 async def test_a_home_folder_that_is_not_utf_8_is_none_to_start_in(server, tmp_path):
     home = os.fsdecode(os.fsencode(tmp_path) + b"/h_\xff")
-    Path(home).mkdir()
+    await trio.Path(home).mkdir()
     async with server(env={"HOME": home}) as running:
         client = running.client
         answer = await client.call("POST", "/api/sessions", {"cmd": ["ls"]}, status=400)
