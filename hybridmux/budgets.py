@@ -94,6 +94,8 @@ ACP_BATCH = 64
 """Lines handled between two checkpoints."""
 ACP_OPEN_REQUESTS = 256
 """Requests of one agent that may wait for an answer at once; one more is refused."""
+EARLY_UPDATES = 16
+"""Updates that are kept while an agent has not said yet which session it has begun."""
 EXIT_GRACE = 1.0
 """Seconds between the end of a connector and the end of its output, or the other way round."""
 STDERR_TAIL = 64

@@ -88,7 +88,9 @@ PROBLEMS: tuple[Problem, ...] = (
     ),
     _conflict(
         "session_ambiguous", "candidates",
-        when="Several conversations changed since the terminal started: which one it shows cannot be told.",
+        when="Several conversations changed since the terminal started, or one that is not the session's "
+        "own and the terminal named none as it was stopped (it is back then): which one it shows cannot be "
+        "told.",
         then="Let the person choose one of `candidates` and switch with its `agentSessionId`.",
     ),
     _conflict(

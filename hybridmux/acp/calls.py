@@ -1,5 +1,6 @@
 """A request of ours that is under way, and the errors it may end with."""
 
+from collections.abc import Callable
 from typing import Any
 
 import trio
@@ -49,13 +50,25 @@ class Call:
     method: str
     sent: trio.Event = field(factory=trio.Event)
     """Set when the request has been written, or never will be."""
+    written: bool = False
     done: trio.Event = field(factory=trio.Event)
+    at_once: Callable[[Any], None] | None = None
+    """Takes the answer before anything that was sent after it is handled; what it raises ends the call."""
     _result: Any = None
-    _error: AgentFailed | None = None
+    _error: Exception | None = None
+
+    def note_written(self) -> None:
+        """All of it has been written."""
+        self.written = True
 
     def resolve(self, result: Any) -> None:
         """The answer came."""
         self._result = result
+        try:
+            if self.at_once is not None:
+                self.at_once(result)
+        except Exception as exc:  # it is the caller's
+            self._error = exc
         self.finish()
 
     def fail(self, error: AgentFailed) -> None:
@@ -69,7 +82,7 @@ class Call:
         self.done.set()
 
     async def result(self) -> Any:
-        """Waits for the answer. Raises `RpcError`, `PeerClosed`."""
+        """Waits for the answer. Raises `RpcError`, `PeerClosed`, or what `at_once` has raised."""
         await self.done.wait()
         if self._error is not None:
             # A fresh traceback for each waiter would need a copy; one Call has one waiter.

@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from signal import Signals
 from typing import Any, Protocol
 
@@ -66,11 +67,17 @@ class Connection:
         self._loading: trio.CancelScope | None = None
         self._stopping = trio.Lock()
 
-    async def _call(self, method: str, params: Json, seconds: float | None = None) -> Any:
+    async def _call(
+        self,
+        method: str,
+        params: Json,
+        seconds: float | None = None,
+        at_once: Callable[[Any], None] | None = None,
+    ) -> Any:
         seconds = self._budgets.rpc if seconds is None else seconds
         try:
             with trio.fail_after(seconds):
-                return await self.peer.request(method, params)
+                return await self.peer.request(method, params, at_once=at_once)
         except trio.TooSlowError:
             raise AgentTimeout(f"{self._program.name} did not answer {method} within {seconds:g} s") from None
         except PeerClosed as error:

@@ -5,8 +5,9 @@
 stderr); all of them are `AgentFailed`. What the agent sends goes to the handler.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import trio
 from attrs import field, frozen
@@ -25,6 +26,9 @@ from hybridmux.proc.mark import Mark
 from hybridmux.proc.paths import real
 
 __all__ = ["Connector", "ConnectorSpec", "Handler", "Running", "connect", "open_connector"]
+
+Opened = Callable[[str, Json], None]
+"""Gets a session's id and the agent's answer."""
 
 
 @frozen(kw_only=True)
@@ -81,16 +85,15 @@ class Connector(Connection):
     def _is_here(self, folder: str) -> bool:
         return folder == self._cwd or real(folder) == self._cwd
 
-    async def new_session(self) -> tuple[str, Json]:
-        """Opens a new session: its id and the whole answer (`translate.config_from_result` reads it)."""
-        answer = obj(await self._call("session/new", messages.new_params(self._cwd)))
-        session_id = text(answer.get("sessionId"))
-        if not session_id:
-            raise AgentFailed(f"{self._program.name} opened a session and gave no id for it")
-        self._opened(session_id, answer)
-        return session_id, answer
+    async def new_session(self, opened: Opened | None = None) -> tuple[str, Json]:
+        """Opens a new session: its id and the whole answer (`translate.config_from_result` reads it).
 
-    async def load_session(self, session_id: str) -> Json:
+        Here and below `opened` gets both before anything that the agent sent after its answer is handled.
+        """
+        answer = await self._open("session/new", messages.new_params(self._cwd), self._budgets.rpc, opened)
+        return self.session_id or "", answer
+
+    async def load_session(self, session_id: str, opened: Opened | None = None) -> Json:
         """Opens a session with its history: all of it has been handled when this returns the answer.
 
         As long as updates come it may take `loading_total`; without any it fails after `loading_idle`.
@@ -101,19 +104,27 @@ class Connector(Connection):
             self._loading = scope
             try:
                 params = messages.load_params(session_id, self._cwd)
-                answer = obj(await self._call("session/load", params, budgets.loading_total))
+                return await self._open("session/load", params, budgets.loading_total, opened)
             finally:
                 self._loading = None
-            self._opened(session_id, answer)
-            return answer
         raise AgentTimeout(f"{self._program.name} sent nothing for {budgets.loading_idle:g} s while loading")
 
-    async def resume_session(self, session_id: str) -> Json:
+    async def resume_session(self, session_id: str, opened: Opened | None = None) -> Json:
         """Opens a session without its history; the answer."""
         params = messages.load_params(session_id, self._cwd)
-        answer = obj(await self._call("session/resume", params, self._budgets.loading_idle))
-        self._opened(session_id, answer)
-        return answer
+        return await self._open("session/resume", params, self._budgets.loading_idle, opened)
+
+    async def _open(self, method: str, params: Json, seconds: float, opened: Opened | None) -> Json:
+        def answered(result: Any) -> None:
+            answer = obj(result)
+            session_id = params.get("sessionId") or text(answer.get("sessionId"))
+            if not session_id:
+                raise AgentFailed(f"{self._program.name} opened a session and gave no id for it")
+            self.session_id, self._legacy = session_id, legacy_ids(answer)
+            if opened is not None:
+                opened(session_id, answer)
+
+        return obj(await self._call(method, params, seconds, answered))
 
     def start_prompt(self, blocks: list[Json]) -> Call:
         """Sends a prompt; `call.sent` is set once it is written. For `prompt_outcome`."""
@@ -153,16 +164,23 @@ class Connector(Connection):
         """`session/close`; only for agents that offer it."""
         await self._call("session/close", {"sessionId": self.session_id})
 
-    async def set_config_option(self, option_id: str, value: str | bool) -> Json:
-        """Sets an option; the answer holds all options.
+    async def set_config_option(
+        self, option_id: str, value: str | bool, taken: Callable[[Json], None] | None = None
+    ) -> Json:
+        """Sets an option; the answer holds all options, and `taken` gets it before later updates are handled.
 
         Options made of the older `modes` and `models` have calls of their own, whose answers say nothing; the
         new value then comes as an update.
         """
         if option_id in self._legacy:
             return await self._set_legacy(option_id, value)
+
+        def answered(result: Any) -> None:
+            if taken is not None:
+                taken(obj(result))
+
         params = messages.config_params(self.session_id or "", option_id, value)
-        return obj(await self._call("session/set_config_option", params))
+        return obj(await self._call("session/set_config_option", params, at_once=answered))
 
     async def _set_legacy(self, option_id: str, value: str | bool) -> Json:
         session = {"sessionId": self.session_id}
@@ -176,10 +194,6 @@ class Connector(Connection):
         """Adds to the running turn: `injected`, or `promptRequired` where none runs."""
         params = messages.steering_params(self.session_id or "", blocks, idle_behavior)
         return text(obj(await self._call("_session/steering", params)).get("outcome")) or "injected"
-
-    def _opened(self, session_id: str, answer: Json) -> None:
-        self.session_id = session_id
-        self._legacy = legacy_ids(answer)
 
 
 @asynccontextmanager

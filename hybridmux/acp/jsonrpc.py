@@ -7,7 +7,8 @@
     writer task    sends what `request`, `notify` and answers have queued, in order
 
 The notifications that came before a response have been handled when the caller of that request runs again,
-because lines are dispatched in order and synchronously. The reader never waits for the writer, so an agent
+because lines are dispatched in order and synchronously; those right behind it may have been, too: what must
+know the response before them gives `at_once`. The reader never waits for the writer, so an agent
 that stops reading cannot stop us reading it.
 
 A line that makes no sense is counted and remembered (`Peer.counts`, `Peer.notes`), and the peer lives on.
@@ -85,26 +86,35 @@ class Peer:
 
     # --- our side ---
 
-    def start(self, method: str, params: Any) -> Call:
-        """Queues a request and returns at once; the caller waits for `call.result()`."""
+    def start(self, method: str, params: Any, at_once: Callable[[Any], None] | None = None) -> Call:
+        """Queues a request and returns at once; the caller waits for `call.result()`.
+
+        `at_once` gets the answer before anything that was sent after it is handled.
+        """
         self._last_id += 1
-        call = Call(self._last_id, method)
+        call = Call(self._last_id, method, at_once=at_once)
         if self.reason is not None or self.deaf:
             call.fail(PeerClosed(self.reason or self._outbox.failure or ""))
             return call
         self._calls[call.id] = call
-        self._outbox.put(
-            encode({"jsonrpc": "2.0", "id": call.id, "method": method, "params": params}), call.sent
-        )
+        line = encode({"jsonrpc": "2.0", "id": call.id, "method": method, "params": params})
+        self._outbox.put(line, call.sent, call.note_written)
         return call
 
-    async def request(self, method: str, params: Any, *, cancel_remote: bool = False) -> Any:
-        """The result of `method`. Raises `RpcError`, `PeerClosed`.
+    async def request(
+        self,
+        method: str,
+        params: Any,
+        *,
+        at_once: Callable[[Any], None] | None = None,
+        cancel_remote: bool = False,
+    ) -> Any:
+        """The result of `method`. Raises `RpcError`, `PeerClosed`, or what `at_once` has raised.
 
         Cancelled, it forgets the call; a late answer is then an unknown one. With `cancel_remote` the other
         side is told too.
         """
-        call = self.start(method, params)
+        call = self.start(method, params, at_once)
         try:
             return await call.result()
         except trio.Cancelled:

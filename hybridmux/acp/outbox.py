@@ -16,6 +16,7 @@ PIECE = 64 * 1024
 class _Entry:
     data: bytes
     sent: trio.Event | None
+    written: Callable[[], None] | None
     answer: bool
 
 
@@ -31,13 +32,15 @@ class Outbox:
         self._entries: deque[_Entry] = deque()
         self._wake = trio.lowlevel.ParkingLot()
 
-    def put(self, data: bytes, sent: trio.Event | None = None) -> None:
-        """Queues a line; `sent` is set once it is written, or never will be."""
-        self._put(_Entry(data, sent, answer=False))
+    def put(
+        self, data: bytes, sent: trio.Event | None = None, written: Callable[[], None] | None = None
+    ) -> None:
+        """Queues a line; `written` is called once it is, `sent` is set then or when it never will be."""
+        self._put(_Entry(data, sent, written, answer=False))
 
     def put_answer(self, data: bytes) -> None:
         """Queues an answer, which counts in `answers` until it is written."""
-        self._put(_Entry(data, None, answer=True))
+        self._put(_Entry(data, None, None, answer=True))
 
     def _put(self, entry: _Entry) -> None:
         if self.failure is not None:
@@ -95,5 +98,7 @@ class Outbox:
             if self._entries and self._entries[0] is entry:
                 self._entries.popleft()
                 self.answers -= entry.answer
+            if entry.written is not None:
+                entry.written()
             if entry.sent is not None:
                 entry.sent.set()

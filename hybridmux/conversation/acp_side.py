@@ -1,14 +1,16 @@
 """The chat side over a real connector: its calls, with the agent's failures as `SideFailed`."""
 
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from functools import partial
 
 import trio
 
 from hybridmux.acp.connector import Connector, ConnectorSpec, open_connector
 from hybridmux.acp.messages import describe, is_active_writer, is_auth_required
 from hybridmux.agents.executable import chat_environment, own_program
-from hybridmux.budgets import Budgets
+from hybridmux.budgets import EARLY_UPDATES, Budgets
 from hybridmux.conversation.sides import (
     Abilities,
     Asker,
@@ -55,12 +57,16 @@ class AcpSide:
         self.abilities = Abilities()
         self.version = ""
         self.sink: Callable[[Json], None] = lambda _: None
-        self.asker: Asker | None = None
         self.report: EndReport | None = None
         """How its processes ended, after `stop()`."""
         self._budgets = budgets
         self._connector: Connector | None = None
         self._session: str | None = None
+        self._early: deque[Json] | None = None
+        """What came while a new session was being opened, whose id is not known yet."""
+        self._is_open = False
+        self._asker: Asker | None = None
+        self._adopted = trio.Event()
 
     # --- what the agent sends ---
 
@@ -68,14 +74,34 @@ class AcpSide:
         """A `session/update`; those of other sessions (sub-agents) have no place in this timeline."""
         if params.get("sessionId") in (self._session, None):
             self.sink(params)
+        elif self._early is not None:
+            self._early.append(params)
 
     async def on_permission(self, params: Json) -> Json:
         """`session/request_permission`, from this session or a sub-agent's."""
-        return await self.asker.permission(params) if self.asker else {"outcome": {"outcome": "cancelled"}}
+        asker = await self._whom_to_ask()
+        return await asker.permission(params) if asker else {"outcome": {"outcome": "cancelled"}}
 
     async def on_elicitation(self, params: Json) -> Json:
         """`elicitation/create`."""
-        return await self.asker.form(params) if self.asker else {"action": "cancel"}
+        asker = await self._whom_to_ask()
+        return await asker.form(params) if asker else {"action": "cancel"}
+
+    async def _whom_to_ask(self) -> Asker | None:
+        """None: nothing is open yet, and the agent may wait for an answer before it opens anything."""
+        if self._is_open:
+            await self._adopted.wait()
+        return self._asker
+
+    @property
+    def asker(self) -> Asker | None:
+        """Answers the agent's requests; there is one as soon as this is the session's chat side."""
+        return self._asker
+
+    @asker.setter
+    def asker(self, asker: Asker | None) -> None:
+        self._asker = asker
+        self._adopted.set()
 
     def pids(self) -> frozenset[int]:
         """The connector and everything it started."""
@@ -108,31 +134,42 @@ class AcpSide:
             found = await self._wire.list_sessions(until)
         return [Summary(session_id=s.session_id, title=s.title or "", updated_at=s.updated_at) for s in found]
 
-    async def new(self) -> tuple[str, Json]:
+    async def new(self, opened: Callable[[Json], None]) -> str:
         """A new agent session."""
+        self._early = deque(maxlen=EARLY_UPDATES)
         with _blame():
-            session_id, answer = await self._wire.new_session()
-        self._session = session_id
-        return session_id, answer
+            session_id, _ = await self._wire.new_session(partial(self._opened, opened))
+        return session_id
 
-    async def load(self, session_id: str) -> Json:
+    async def load(self, session_id: str, opened: Callable[[Json], None]) -> None:
         """Opens an agent session with its history."""
         self._session = session_id
         with _blame():
-            return await self._wire.load_session(session_id)
+            await self._wire.load_session(session_id, partial(self._opened, opened))
 
-    async def resume(self, session_id: str) -> Json:
+    async def resume(self, session_id: str, opened: Callable[[Json], None]) -> None:
         """Opens an agent session without its history."""
         self._session = session_id
         with _blame():
-            return await self._wire.resume_session(session_id)
+            await self._wire.resume_session(session_id, partial(self._opened, opened))
+
+    def _opened(self, then: Callable[[Json], None], session_id: str, answer: Json) -> None:
+        """The answer; what the agent sent before it goes first, what it sent after it comes later."""
+        self._session, self._is_open = session_id, True
+        early, self._early = self._early or (), None
+        for params in early:
+            self.on_update(params)
+        then(answer)
 
     async def prompt(self, blocks: list[Json], sent: Callable[[], None]) -> PromptOutcome:
         """One turn."""
         with _blame():
             call = self._wire.start_prompt(blocks)
-            await call.sent.wait()
-            sent()
+            try:
+                await call.sent.wait()
+            finally:  # one that is given up may have been written at this very moment
+                if call.written:
+                    sent()
             result = await self._wire.prompt_outcome(call)
         return PromptOutcome(stop_reason=result.stop_reason, usage=result.usage)
 
@@ -141,11 +178,12 @@ class AcpSide:
         with _blame():
             await self._wire.cancel()
 
-    async def set_option(self, option_id: str, value: str | bool) -> Json:
+    async def set_option(self, option_id: str, value: str | bool, taken: Callable[[Json], None]) -> None:
         """`session/set_config_option`."""
         with _blame():
             with trio.move_on_after(self._budgets.rpc):
-                return await self._wire.set_config_option(option_id, value)
+                await self._wire.set_config_option(option_id, value, taken)
+                return
             raise SideFailed("the agent did not answer in time")
 
     async def stop(self) -> None:

@@ -3,14 +3,16 @@
 A replay is held against what we know: the user messages of the chat before it, and how many turns finished
 in the terminal since. Agents write their stores late, so a replay that lacks the end is read again; they
 also rewind, compact and drop interrupted turns, so a replay that merely differs is taken, with a notice.
+A command is for the agent: it may be in no history, and it may change what is in it.
 
     whole     all that we know of is there
     changed   earlier messages are gone, later ones are there: rewound or compacted
-    late      an interrupted turn is not there: agents may drop it, so it is waited for a little, not demanded
+    late      an interrupted turn is not there, or the last one before a command: agents may drop it, so it is
+              waited for a little, not demanded
     behind    a turn that finished is not there
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from attrs import define, evolve, field, frozen
@@ -38,13 +40,15 @@ class Heard:
     firm: list[str] = field(factory=list)
     """Messages that a later replay should hold."""
     loose: list[str] = field(factory=list)
-    """Messages whose turn was cancelled or failed: agents may drop them."""
+    """Messages whose turn was cancelled or failed, and commands: agents may drop them."""
     hoped: list[str] = field(factory=list)
     """Of those the messages of the last turn, if that was cancelled or failed."""
     running: list[str] = field(factory=list)
     """Messages of the turn that runs."""
     fresh: bool = False
     """The last firm message was sent here and its turn finished; it did not come out of a replay."""
+    commanded: bool = False
+    """A command came after the last firm message; it may have taken that out, as one that compacts does."""
 
     def message(self, text: str, *, is_new: bool, in_turn: bool) -> None:
         """A user message, or the next piece of it; `in_turn`: of a turn here, not of a replay."""
@@ -56,14 +60,19 @@ class Heard:
         self.fresh = self.fresh and in_turn
         del texts[:-HEARD_TEXTS]
 
-    def turn_ended(self, *, well: bool) -> None:
+    def turn_ended(self, *, well: bool, is_command: Callable[[str], bool] = lambda _: False) -> None:
         """The turn that ran is over."""
-        self.hoped = [] if well else self.running
-        texts = self.firm if well else self.loose
-        texts += self.running
-        self.fresh = self.fresh or (well and bool(self.running))
+        commands = [text for text in self.running if is_command(text)]
+        said = [text for text in self.running if not is_command(text)]
+        self.hoped = [] if well else said
+        if well and said:
+            self.firm += said
+            self.fresh, self.commanded = True, False
+        self.loose += commands if well else self.running
+        self.commanded = self.commanded or bool(commands)
         self.running = []
-        del texts[:-HEARD_TEXTS]
+        for texts in (self.firm, self.loose):
+            del texts[:-HEARD_TEXTS]
 
 
 @frozen(kw_only=True)
@@ -121,7 +130,9 @@ def judge(known: Known, replay: Heard) -> Verdict:
         return "behind"  # whatever was rewound or compacted, this is no conversation
     after, lost = _place(known.heard.firm, replay.firm)
     if after is None:
-        return "behind" if known.heard.fresh and not known.later else "changed"
+        if known.later or not known.heard.fresh:
+            return "changed"
+        return "late" if known.heard.commanded else "behind"
     new = _new(replay.firm[after:], known.heard.loose)
     if new < known.later + known.unfinished:
         return "behind" if new < known.later else "late"

@@ -63,12 +63,20 @@ class Facts:
 class Answer:
     """What came of the running turn since its message was written; its end is judged by that."""
 
+    begins: Callable[[], None] = lambda: None
+    """Called when the agent does something for the first time."""
     heard: bool = False
     """The agent did something."""
     text: str = ""
     """The start of what it said."""
     trouble: str | None = None
     """The agent's state says that the turn fails; `text` is what it said about that."""
+
+    def note(self) -> None:
+        """The agent does something."""
+        if not self.heard:
+            self.heard = True
+            self.begins()
 
     def said(self, text: str) -> None:
         """The next piece of the agent's answer."""
@@ -84,6 +92,10 @@ class Answer:
         if self.trouble is not None:
             return text or self.trouble
         return text if pattern is not None and pattern.match(text) else None
+
+
+def _bare(command: str) -> str:
+    return command.lstrip("/").lower()
 
 
 class ChatLog:
@@ -132,7 +144,13 @@ class ChatLog:
 
     def _in_chat(self, event: Json) -> Json:
         commands = event["commands"]
-        return {**event, "commands": [one for one in commands if one["name"].lstrip("/") not in self._hidden]}
+        return {**event, "commands": [one for one in commands if _bare(one["name"]) not in self._hidden]}
+
+    def is_command(self, text: str) -> bool:
+        """Whether a message is one of the agent's commands, offered here or not."""
+        first = text.split(maxsplit=1)[0] if text.strip() else ""
+        offered = {_bare(one["name"]) for one in self.facts.commands}
+        return first.startswith("/") and _bare(first) in offered | self._hidden
 
     def take(self, answer: Json) -> None:
         """Writes the config options in the answer of new, load, resume or set_config_option."""
@@ -168,7 +186,8 @@ class ChatLog:
         return "\n".join(self.facts.agent_text.strip().splitlines()[:PREVIEW_LINES])
 
     def _note(self, event: Json) -> None:
-        self.answer.heard = self.answer.heard or event["type"] not in COMMENTS
+        if event["type"] not in COMMENTS:
+            self.answer.note()
         if event["type"] in ("commands.set", "plan.set", "config.set", "usage.set", "info.set"):
             self.facts.version += 1
         match event["type"]:
@@ -187,7 +206,8 @@ class ChatLog:
             case "tool.upsert":
                 self.facts.tools = True
             case "turn.end":
-                self.facts.heard.turn_ended(well=event["stopReason"] in GOOD_ENDS)
+                well = event["stopReason"] in GOOD_ENDS
+                self.facts.heard.turn_ended(well=well, is_command=self.is_command)
 
     def _note_message(self, event: Json) -> None:
         role, text = event["role"], event["content"].get("text") or ""

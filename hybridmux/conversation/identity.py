@@ -2,7 +2,8 @@
 
 An id that the agent states, in a report or in its files, is used once `session/list` has it. Where it states
 nothing the sessions of the same folder that changed since the TUI started are the candidates, without those
-that other sessions of ours have open.
+that other sessions of ours have open. A sole candidate that is not the recorded conversation is a guess until
+the terminal's last words name one; without any the recorded one is a candidate, too.
 """
 
 from hybridmux.agents.profile import TuiState
@@ -22,6 +23,13 @@ from hybridmux.wire.types import Candidate, instant
 def not_eligible(eligibility: str) -> Conflict:
     """409 `not_eligible` with the reason in words."""
     return Conflict(said(eligibility), "not_eligible", eligibility=eligibility)
+
+
+class Ambiguous(Conflict):
+    """409 `session_ambiguous` with the conversations that it may be."""
+
+    def __init__(self, sessions: list[Summary]) -> None:
+        super().__init__(said("session_ambiguous"), "session_ambiguous", candidates=candidates(sessions))
 
 
 def touched_since(sessions: list[Summary], since: float) -> list[Summary]:
@@ -113,12 +121,33 @@ def _among(s: HybridSession, tui: TuiSide, listed: list[Summary]) -> str:
     fresh = touched_since(free, tui.started_at) if tui.entered else []
     known = s.record.agent_session_id
     if len(fresh) > 1:
-        raise Conflict(said("session_ambiguous"), "session_ambiguous", candidates=candidates(fresh))
+        raise Ambiguous(fresh)
     if fresh:
         return fresh[0].session_id
     if known and named(free, known):
         return known
     raise not_eligible("no_session_id")
+
+
+def is_guess(s: HybridSession, tui: TuiSide, found: Summary) -> bool:
+    """Whether nobody said that it is this one: it has changed, and another one is recorded."""
+    given = (s.record.agent_session_id, tui.state().session_id)
+    return s.record.agent_session_id is not None and found.session_id not in given
+
+
+async def check_sole(s: HybridSession, connector: ChatSide, guess: Summary) -> None:
+    """After the terminal's end, which named none: raises `Ambiguous` if it may have been the recorded one.
+
+    The terminal comes back on that: it is the session's own, while the other may be somebody else's.
+    """
+    known = s.record.agent_session_id
+    if known is None or known in s.taken():
+        return
+    s.opening = known
+    recorded = named(await connector.sessions(known), known)
+    if recorded is not None:
+        raise Ambiguous([guess, recorded])
+    s.opening = guess.session_id
 
 
 def unnoted(s: HybridSession, listed: list[Summary]) -> list[Summary]:

@@ -57,7 +57,7 @@ async def load(s: HybridSession, session_id: str, known: Known, *, demanding: bo
 async def _read(s: HybridSession, chat: ChatSide, session_id: str) -> ChatLog:
     fresh = ChatLog(s.budgets.chat_log_bytes, s.plan.profile.unoffered_commands)
     chat.sink = fresh.feed
-    fresh.take(await chat.load(session_id))
+    await chat.load(session_id, fresh.take)
     fresh.settle()
     return fresh
 
@@ -90,10 +90,13 @@ def _tell(fresh: ChatLog, known: Known, *, changed: bool) -> None:
 
 async def continue_conversation(s: HybridSession, chat: ChatSide, session_id: str) -> None:
     """Opens an agent session without its history: the timeline stays."""
+
+    def opened(answer: Json) -> None:
+        chat.sink = partial(_feed_news, s.log, s.log.known_ids())
+        s.log.take(answer)
+
     chat.sink = lambda _: None  # some agents replay on resume; we have that already
-    answer = await chat.resume(session_id)
-    chat.sink = partial(_feed_news, s.log, s.log.known_ids())
-    s.log.take(answer)
+    await chat.resume(session_id, opened)
     await _reapply(s, chat, s.log, s.plan.profile.reapply)
 
 
@@ -106,7 +109,7 @@ async def _reapply(s: HybridSession, chat: ChatSide, log: ChatLog, names: Iterab
         if wanted is None or offered is None or offered["value"] == wanted:
             continue
         try:
-            log.take(await chat.set_option(name, wanted))
+            await chat.set_option(name, wanted, log.take)
         except SideFailed as exc:
             words = f"{offered['name']} could not be set to {wanted} again: {exc}"
             log.say("option_not_kept", words, level="warning")
@@ -125,8 +128,7 @@ def _feed_news(log: ChatLog, known: frozenset[str], params: Json) -> None:
 async def begin_conversation(s: HybridSession, chat: ChatSide) -> str:
     """A new agent session; its id, which is not on disk yet. All recorded options hold in it."""
     chat.sink = s.log.feed
-    session_id, answer = await chat.new()
-    s.log.take(answer)
+    session_id = await chat.new(s.log.take)
     await _reapply(s, chat, s.log, dict.fromkeys((*s.plan.profile.reapply, *s.record.config_values)))
     return session_id
 

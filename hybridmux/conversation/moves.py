@@ -214,7 +214,9 @@ async def rolling_back(s: HybridSession, origin: Place) -> AsyncIterator[None]:
             await _give_up(s, why)
         if isinstance(exc, OccupiedElsewhere):
             raise Conflict(str(exc), "occupied_external") from exc
-        if isinstance(exc, StoreUnusable) or not isinstance(exc, (HybridmuxError, OSError)):
+        if isinstance(exc, (StoreUnusable, identity.Ambiguous)) or not isinstance(
+            exc, (HybridmuxError, OSError)
+        ):
             raise
         raise AgentFailed(why) from exc
 

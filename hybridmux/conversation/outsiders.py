@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the session has one of these
 
 
 class Occupied(Conflict):
-    """409 `occupied_external`: another program has the conversation open."""
+    """409 `occupied_external`: a program that is not the session's own has the conversation open."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(message or said("occupied_external"), "occupied_external")
@@ -48,7 +48,7 @@ class Outsiders:
         found = self._session.sides.occupied(session_id)
         self._note(session_id, found=found)
         if found:
-            raise Occupied
+            raise Occupied(said("occupied") if session_id in self._session.taken() else "")
 
     async def watch(self) -> None:
         """Looks at each beat while the session rests on a side, if its agent lets anything be seen."""
@@ -85,7 +85,10 @@ class Outsiders:
         return None if moving else self._conversation()
 
     def _conversation(self) -> str | None:
-        """What the terminal says it has open, else what the record says."""
-        s = self._session
-        tui = s.sides.tui if s.position.step is Step.TUI else None
-        return (tui.value.glance().session_id if tui else None) or s.record.agent_session_id
+        return has_open(self._session)
+
+
+def has_open(s: "HybridSession") -> str | None:
+    """The conversation of a session: what its terminal says it has open, else what the record says."""
+    tui = s.sides.tui if s.position.step is Step.TUI else None
+    return (tui.value.glance().session_id if tui else None) or s.record.agent_session_id

@@ -203,10 +203,17 @@ class HybridSession:
             return
         was = self.record
         is_other = session_id != was.agent_session_id
-        mark = unprompted and (session_id not in was.agent_session_history if is_other else was.unprompted)
+        mark = unprompted and (not self._has_been_used(session_id) if is_other else was.unprompted)
         is_news = is_other or mark != was.unprompted
         if is_news and session_id not in self.taken():  # in this order: it is asked at every change
             await self.save(best_effort=True, **(self._moved(session_id) | {"unprompted": mark}))
+
+    def _has_been_used(self, session_id: str) -> bool:
+        """Whether something was said in it here before."""
+        known = session_id in self.record.agent_session_history
+        return known or any(
+            one.agent_session_id == session_id and not one.unprompted for one in self.store.all()
+        )
 
     def _moved(self, session_id: str | None) -> dict[str, Any]:
         is_nothing = self.record.unprompted and not self.plan.profile.reopens_unprompted
@@ -279,7 +286,7 @@ class HybridSession:
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Sets one of the agent's config options and records the value."""
         chat = await self.connected()
-        self.log.take(await chat.set_option(option_id, value))
+        await chat.set_option(option_id, value, self.log.take)
         await self.save(best_effort=True, config_values={**self.record.config_values, option_id: value})
 
     async def operate(self, name: str, work: Callable[[], Awaitable[T]]) -> T:

@@ -163,7 +163,8 @@ class ChatSide(Protocol):
     sink: Callable[[Json], None]
     """Gets the params of every `session/update`, in order."""
     asker: "Asker | None"
-    """Answers the agent's requests; without one they are answered `cancelled`."""
+    """Answers the agent's requests. Without one they wait for it if a conversation is open, and are answered
+    `cancelled` if none is."""
     report: EndReport | None
     """How its processes ended, after `stop()`."""
 
@@ -173,13 +174,16 @@ class ChatSide(Protocol):
     async def sessions(self, until: str | None = None) -> list[Summary]:
         """Every agent session of the folder, newest first; no more than are needed to find `until`."""
 
-    async def new(self) -> tuple[str, Json]:
-        """Starts an agent session; its id and the agent's answer."""
+    async def new(self, opened: Callable[[Json], None]) -> str:
+        """Starts an agent session; its id.
 
-    async def load(self, session_id: str) -> Json:
-        """Opens an agent session with its history, which the sink gets before this returns."""
+        Here and below `opened` gets the agent's answer, before the sink gets what was sent after it.
+        """
 
-    async def resume(self, session_id: str) -> Json:
+    async def load(self, session_id: str, opened: Callable[[Json], None]) -> None:
+        """Opens an agent session with its history, which the sink gets before `opened` is called."""
+
+    async def resume(self, session_id: str, opened: Callable[[Json], None]) -> None:
         """Opens an agent session without its history."""
 
     async def prompt(self, blocks: list[Json], sent: Callable[[], None]) -> PromptOutcome:
@@ -188,8 +192,8 @@ class ChatSide(Protocol):
     async def cancel(self) -> None:
         """Asks for the end of the running turn."""
 
-    async def set_option(self, option_id: str, value: str | bool) -> Json:
-        """Sets a config option; the agent's answer."""
+    async def set_option(self, option_id: str, value: str | bool, taken: Callable[[Json], None]) -> None:
+        """Sets a config option; `taken` gets the agent's answer."""
 
     async def stop(self) -> None:
         """Closes the session where that is supported and ends the process and all its descendants."""

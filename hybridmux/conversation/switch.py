@@ -78,13 +78,14 @@ async def to_chat(s: HybridSession, chosen: str | None) -> SwitchResult:
             s.arrive(Step.TUI)
             return SwitchResult(side="tui")
         target = found or await found_at_rest(s)
+        guessed = chosen is None and identity.is_guess(s, _tui(s), target)
         warnings = _warn_of_draft(s)
         s.known = s.knowledge()
         async with rolling_back(s, "tui"):
             with s.phase(Step.STOPPING, 4 * budgets.stopping_step):
                 parting = await s.sides.close_tui(clean=not s.forced)
             with s.phase(Step.STARTING, budgets.starting):
-                left = await _after_parting(s, target, parting)
+                left = await _after_parting(s, target, parting, guessed=guessed)
             s.known = evolve(s.known.of(left.session_id), updated=instant(left.updated_at))
             with s.phase(Step.LOADING, budgets.loading_total):
                 loaded = await load(s, left.session_id, s.known)
@@ -229,12 +230,15 @@ async def _choice(s: HybridSession, tui: TuiSide) -> str:
     return answers[0]
 
 
-async def _after_parting(s: HybridSession, expected: Summary, parting: str) -> Summary:
+async def _after_parting(s: HybridSession, expected: Summary, parting: str, *, guessed: bool) -> Summary:
     """What to load: the conversation that the TUI's last words name counts more than what we thought.
 
     If they name the recorded one, another that changed meanwhile was somebody else's: nothing has moved on.
+    If they name none, a guess is not enough: raises `Ambiguous`.
     """
     last = s.plan.profile.farewell(parting)
+    if last is None and guessed:
+        await identity.check_sole(s, s.sides.waiting, expected)
     if last is None or last == expected.session_id:
         return expected
     s.opening = last  # a roll-back goes to where the terminal was, whatever comes of it here

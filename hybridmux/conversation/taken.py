@@ -3,14 +3,19 @@
 from collections.abc import Callable, Iterable
 
 from hybridmux.conversation.bell import Bell
+from hybridmux.conversation.outsiders import has_open
 from hybridmux.conversation.session import HybridSession
 
 
 def taken(sessions: Iterable[HybridSession], besides: str | None = None) -> frozenset[str]:
     """What active sessions have open and what others are about to open; `besides`: one that is left out."""
-    others = [s for s in sessions if s.id != besides]
-    open_ = {s.record.agent_session_id for s in others if s.record.state == "active"}
-    return frozenset(one for one in open_ | {s.opening for s in others} if one is not None)
+    return frozenset().union(*(_holds(s) for s in sessions if s.id != besides))
+
+
+def _holds(s: HybridSession) -> frozenset[str]:
+    # A terminal may have moved on to what another session has; its own record does not follow it there.
+    open_ = {s.record.agent_session_id, has_open(s)} if s.record.state == "active" else set()
+    return frozenset(one for one in {*open_, s.opening} if one is not None)
 
 
 async def tell_of_changes(bell: Bell, sessions: Callable[[], Iterable[HybridSession]]) -> None:
@@ -18,10 +23,11 @@ async def tell_of_changes(bell: Bell, sessions: Callable[[], Iterable[HybridSess
 
     `bell` rings when any of them changes.
     """
-    seen, known = bell.version, taken(sessions())
+    seen = bell.version
+    known = {s.id: _holds(s) for s in sessions()}
     while True:
         seen = await bell.wait(seen)
-        if (now := taken(sessions())) != known:
+        if (now := {s.id: _holds(s) for s in sessions()}) != known:
             known = now
             for s in sessions():
                 s.changed()

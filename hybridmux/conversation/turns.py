@@ -5,17 +5,18 @@ queue; a turn that ends badly pauses it. Nothing goes to the agent while a progr
 the conversation open.
 """
 
-import secrets
+from functools import partial
 from typing import cast
 
 import trio
 from attrs import evolve
 
 from hybridmux.conversation.asking import Asking
-from hybridmux.conversation.chatlog import GOOD_ENDS, Answer, ChatLog
+from hybridmux.conversation.chatlog import GOOD_ENDS, Answer
 from hybridmux.conversation.host import Host
 from hybridmux.conversation.outsiders import Occupied
-from hybridmux.conversation.sides import AuthRequired, ChatSide, PromptOutcome, SideFailed
+from hybridmux.conversation.running import Running
+from hybridmux.conversation.sides import AuthRequired, PromptOutcome, SideFailed
 from hybridmux.conversation.waiting import Waiting, check_text
 from hybridmux.errors import HybridmuxError
 from hybridmux.wire.chat import Queue, QueueItem, StopReason, Turn
@@ -32,27 +33,21 @@ class Turns:
         self.waiting = Waiting(host)
         self.asking = Asking(host, permission_mode)
         self.auth_required = False
-        self._cancelling = False
-        self._scope: trio.CancelScope | None = None
-        self._over = trio.Event()
-        self._sent = False
-        """The running turn's message has gone to the agent, or is about to."""
-        self._gone_out = trio.Event()
-        """It has been written, or the turn is over."""
-        self._leaving = False
-        """The running turn is ended by a switch."""
+        self.prompted: str | None = None
+        """The agent session that a message was last written to."""
+        self._now: Running | None = None
 
     # --- what others see ---
 
     @property
     def with_agent(self) -> bool:
         """The running turn's message has gone to the agent, or is about to."""
-        return self.running and self._sent
+        return self._now is not None and self._now.handed
 
     @property
     def running(self) -> bool:
         """Whether a turn runs."""
-        return self.turn is not None and self.turn.ended_at is None
+        return self._now is not None
 
     @property
     def queue(self) -> Queue:
@@ -69,15 +64,15 @@ class Turns:
             self.go_on()
             return item
         self._host.outsiders.check()
-        turn = self._begin(text)
-        await self._acknowledged()
-        return self.waiting.find(turn.id)
+        now = self._begin(text)
+        await self._acknowledged(now)
+        return self.waiting.find(now.turn.id)
 
-    async def _acknowledged(self) -> None:
+    async def _acknowledged(self, now: Running) -> None:
         """Waits until the turn's start is on disk and its message has gone to the agent, but not for long."""
         with trio.move_on_after(self._host.budgets.prompt_ack):
             await self._host.note_activity()
-            await self._gone_out.wait()
+            await now.settled.wait()
 
     async def unpause(self) -> None:
         """Goes on with the head of a paused queue. Raises `Occupied`: it stays paused."""
@@ -91,10 +86,13 @@ class Turns:
         item = self.waiting.get(item_id)
         self._host.outsiders.check()  # a turn is not cancelled for a message that cannot go
         await self.waiting.first(item)
-        if self.running:
+        now = self._now
+        if now is not None:
             await self.cancel()
-            await self._over.wait()
-        if item in self.queue.items and not self.running:
+            await now.over.wait()
+        waits = self.waiting.find(item_id)  # it may have been edited, moved or removed meanwhile
+        if waits is not None and not self.running:
+            await self.waiting.first(waits)
             await self.unpause()
 
     def go_on(self) -> None:
@@ -111,59 +109,71 @@ class Turns:
 
     # --- one turn ---
 
-    def _begin(self, text: str) -> Turn:
-        self.turn = Turn(id=secrets.token_hex(6), started_at=utc_now())
-        self._cancelling, self._over = False, trio.Event()
-        self._sent, self._leaving, self._gone_out = False, False, trio.Event()
+    def _begin(self, text: str) -> Running:
+        self._now = now = Running(text, self._host.log)
+        self.turn = now.turn
         self.asking.refusing = False
-        self._write_start(self._host.log, self.turn, text)
+        now.write_start()
         self._host.changed()
-        self._host.nursery.start_soon(self._run, self.turn, text)
-        return self.turn
+        self._host.nursery.start_soon(self._run, now)
+        return now
 
-    def _write_start(self, log: ChatLog, turn: Turn, text: str) -> None:
-        log.turn_id = turn.id
-        log.append({"type": "turn.start", "startedAt": turn.started_at})
-        log.user_said(text)
+    async def _run(self, now: Running) -> None:
+        stop, error = "cancelled", None
+        with now.scope:
+            stop, error = await self._exchange(now)
+        now.settled.set()
+        await self._note_first(now)
+        now.move_to(self._host.log)
+        if not now.written:
+            now.log.facts.heard.running.clear()  # no replay can hold it
+        if now.waits:
+            self.waiting.give_back(QueueItem(id=now.turn.id, text=now.text))
+        await self._end(now, stop, error)
 
-    async def _connected(self, turn: Turn, text: str) -> ChatSide:
-        """The chat side; if it had to load the conversation anew, the turn begins again in the new log."""
-        log = self._host.log
-        chat = await self._host.connected()
-        if self._host.log is not log:
-            self._write_start(self._host.log, turn, text)
-        self._host.log.answer = Answer()
-        return chat
+    async def _exchange(self, now: Running) -> tuple[str, str | None]:
+        """The stop reason, and what went wrong."""
+        try:
+            await self._host.note_activity()
+            chat = await self._host.connected()
+            now.move_to(self._host.log)
+            if now.cancelling:
+                return "cancelled", None  # it was stopped before it was sent
+            self._host.outsiders.check()  # starting a connector takes its time
+            self._hand(now)
+            outcome = await chat.prompt([{"type": "text", "text": now.text}], partial(self._written, now))
+        except AuthRequired as exc:
+            self.auth_required, now.answered = True, False
+            return "auth_required", str(exc)
+        except Occupied as exc:
+            now.overtaken = True
+            return "error", str(exc)
+        except HybridmuxError as exc:
+            return "error", str(exc)
+        self.auth_required, now.answered = False, True
+        return self._judge(outcome)
 
-    async def _run(self, turn: Turn, text: str) -> None:
-        stop, error, answered, waits = "cancelled", None, False, False
-        with trio.CancelScope() as self._scope:
-            try:
-                await self._host.note_activity()
-                chat = await self._connected(turn, text)
-                if not self._cancelling:  # else it was stopped before it was sent
-                    self._host.outsiders.check()  # starting a connector takes its time
-                    self._sent = True
-                    stop, error = self._judge(
-                        await chat.prompt([{"type": "text", "text": text}], self._gone_out.set)
-                    )
-                    self.auth_required, answered = False, True
-            except AuthRequired as exc:
-                stop, error, self.auth_required = "auth_required", str(exc), True
-            except Occupied as exc:
-                stop, error, waits = "error", str(exc), True
-            except HybridmuxError as exc:
-                stop, error = "error", str(exc)
-                answered = self._sent and self._host.log.answer.heard
-        self._scope = None
-        self._gone_out.set()
-        if answered and self._host.record.unprompted:
-            await self._host.save(best_effort=True, unprompted=False)
-        if not self._sent:
-            self._host.log.facts.heard.running.clear()  # no replay can hold it
-        if (self._leaving or waits) and not self._sent:
-            self.waiting.give_back(QueueItem(id=turn.id, text=text))
-        await self._end(turn, stop, error)
+    def _hand(self, now: Running) -> None:
+        record = self._host.record
+        now.handed, now.conversation = True, record.agent_session_id
+        # A command may leave nothing behind that could be opened again: the agent's list tells then.
+        now.is_first = record.unprompted and not now.log.is_command(now.text)
+        now.log.answer = Answer(partial(self._answering, now))
+
+    def _written(self, now: Running) -> None:
+        self.prompted = now.conversation
+        now.note_written()
+
+    def _answering(self, now: Running) -> None:
+        """The agent has begun to answer: whatever becomes of the turn, something was said there."""
+        now.answered = True
+        if now.is_first:
+            self._host.nursery.start_soon(self._note_first, now)
+
+    async def _note_first(self, now: Running) -> None:
+        """The mark on a conversation without a prompt: gone with an answer, back with a refusal."""
+        if now.is_first and self._host.record.agent_session_id == now.conversation:
+            await self._host.save(best_effort=True, unprompted=not now.answered)
 
     def _judge(self, outcome: PromptOutcome) -> tuple[str, str | None]:
         """The stop reason, and what went wrong: not every agent says so by an error."""
@@ -174,20 +184,21 @@ class Turns:
             return "error", failure
         return outcome.stop_reason, None
 
-    async def _end(self, turn: Turn, stop: str, error: str | None) -> None:
-        if self._cancelling:
+    async def _end(self, now: Running, stop: str, error: str | None) -> None:
+        if now.cancelling:
             stop, error = "cancelled", None
         self.asking.withdraw()
         self.asking.refusing = False
-        log = self._host.log
+        log = now.log
         log.settle()
         if stop == "end_turn" and not log.answer.heard:
             log.say("empty_turn", "The agent ended its turn without an answer.", level="warning")
-        self.turn = evolve(turn, ended_at=utc_now(), stop_reason=cast("StopReason", stop))
+        log.answer = Answer()  # what comes now is none to this turn
+        self.turn = evolve(now.turn, ended_at=utc_now(), stop_reason=cast("StopReason", stop))
         log.append(
             {
                 "type": "turn.end",
-                "startedAt": turn.started_at,
+                "startedAt": now.turn.started_at,
                 "endedAt": self.turn.ended_at,
                 "stopReason": stop,
                 **({"error": error} if error else {}),
@@ -196,7 +207,8 @@ class Turns:
         log.turn_id = None
         if stop not in GOOD_ENDS:
             self.waiting.pause()
-        self._over.set()
+        self._now = None
+        now.over.set()
         self._host.changed()
         await self._host.note_activity()
         self.go_on()
@@ -205,56 +217,58 @@ class Turns:
 
     async def cancel(self) -> None:
         """Stops the turn; a second call, or a deadline, ends the connector instead of asking again."""
-        if not self.running:
+        now = self._now
+        if now is None:
             return
-        if self._cancelling:
-            await self._force()
+        if now.cancelling:
+            await self._force(now)
             return
-        self._cancelling = True
-        self._host.nursery.start_soon(self._force_later, self._over)
-        await self._ask_to_stop()
+        now.cancelling = True
+        self._host.nursery.start_soon(self._force_later, now)
+        await self._ask_to_stop(now)
 
-    async def _ask_to_stop(self) -> None:
+    async def _ask_to_stop(self, now: Running) -> None:
         self.asking.refusing = True
         self.asking.withdraw()
         chat = self._host.chat_now()
         if chat is None:
-            if self._scope is not None:
-                self._scope.cancel()
+            now.scope.cancel()
             return
         try:
             await chat.cancel()
         except SideFailed:
-            await self._force()
+            await self._force(now)
 
     async def settle(self) -> None:
         """For a switch: cancels what runs and waits for the turn's end; the caller sets the deadline.
 
-        A message that had not gone to the agent yet waits at the head of the queue afterwards.
+        A message that had not been written to the agent waits at the head of the queue afterwards.
         """
-        if not self.running:
+        now = self._now
+        if now is None:
             return
-        self._leaving = True
-        if not self._cancelling:  # asked twice, the agent would hear of the second one without a turn
-            self._cancelling = True
-            await self._ask_to_stop()
-        await self._over.wait()
+        now.leaving = True
+        if not now.cancelling:  # asked twice, the agent would hear of the second one without a turn
+            now.cancelling = True
+            await self._ask_to_stop(now)
+        await now.over.wait()
 
     async def abandon(self) -> None:
         """The connector is gone: the turn, if one still runs, ends now."""
-        if self._scope is not None:
-            self._scope.cancel()
-            await self._over.wait()
+        now = self._now
+        if now is not None:
+            now.scope.cancel()
+            await now.over.wait()
 
-    async def _force_later(self, over: trio.Event) -> None:
+    async def _force_later(self, now: Running) -> None:
         with trio.move_on_after(self._host.budgets.cancelling):
-            await over.wait()
+            await now.over.wait()
             return
-        await self._force()
+        await self._force(now)
 
-    async def _force(self) -> None:
+    async def _force(self, now: Running) -> None:
         chat = self._host.chat_now()
-        if chat is not None and self.running:
+        if chat is not None and not now.over.is_set():
             await chat.kill()
 
     def shown(self) -> Json:

@@ -4,13 +4,12 @@ The record carries a mark from the moment we begin a conversation, or a terminal
 prompt is known to have reached the agent. Where a connector is at hand, what it lists counts more than that.
 """
 
-from collections.abc import Sequence
 from contextlib import suppress
 
 import trio
 
 from hybridmux.conversation.session import HybridSession
-from hybridmux.conversation.sides import ChatSide, SideFailed, Summary
+from hybridmux.conversation.sides import ChatSide, SideFailed
 
 REASON = "nothing had been said in it, and the agent cannot open such a conversation again"
 
@@ -23,18 +22,25 @@ def in_doubt(s: HybridSession, session_id: str | None = None) -> bool:
 
 
 async def reopenable(s: HybridSession, chat: ChatSide | None) -> str | None:
-    """The recorded conversation; None if a fresh one has to take its place."""
-    if in_doubt(s) and not await _listed(s, chat):
-        return None
-    return s.record.agent_session_id
+    """The recorded conversation; None if a fresh one has to take its place.
+
+    An agent that does not say what it has is believed to have what a message was written to.
+    """
+    known = s.record.agent_session_id
+    if not in_doubt(s):
+        return known
+    listed = await _listed(s, chat)
+    kept = s.turns.prompted == known if listed is None else listed
+    return known if kept else None
 
 
-async def _listed(s: HybridSession, chat: ChatSide | None) -> bool:
-    sessions: Sequence[Summary] = ()
-    if chat is not None:
+async def _listed(s: HybridSession, chat: ChatSide | None) -> bool | None:
+    """Whether the agent lists it; None: it gives no answer."""
+    known = s.record.agent_session_id
+    if chat is not None and not chat.over:
         with trio.move_on_after(s.budgets.stopping_step), suppress(SideFailed):
-            sessions = await chat.sessions(s.record.agent_session_id)
-    return any(each.session_id == s.record.agent_session_id for each in sessions)
+            return any(each.session_id == known for each in await chat.sessions(known))
+    return None
 
 
 def tell_replaced(s: HybridSession, was: str | None) -> None:

@@ -188,12 +188,13 @@ class ScriptedChat:
             for each in self.world.sessions()
         ]
 
-    async def new(self):
+    async def new(self, opened) -> str:
         self.world.enter("chat")
         self.world.note("new")
         await behave(self.world.new)
         session_id = self.world.begin()
-        return session_id, self.opened(session_id)
+        opened(self.opened(session_id))
+        return session_id
 
     def enter(self, session_id: str) -> None:
         self.world.reopen(session_id)
@@ -201,7 +202,7 @@ class ScriptedChat:
         self.has_opened = True
         self.world.enter("chat")
 
-    async def load(self, session_id: str):
+    async def load(self, session_id: str, opened) -> None:
         self.enter(session_id)
         self.world.note(f"load {session_id}")
         if self.world.refusals:
@@ -210,7 +211,7 @@ class ScriptedChat:
         await self.replay(self.world.history[: -1 if self.world.lag else None])
         self.world.lag = max(0, self.world.lag - 1)
         await behave(self.world.load)
-        return self.opened(session_id)
+        opened(self.opened(session_id))
 
     async def replay(self, history: list[str]) -> None:
         await trio.sleep(self.world.delay())
@@ -223,13 +224,13 @@ class ScriptedChat:
             self.update("user_message_chunk", text, f"m{index}")
             self.update("agent_message_chunk", f"echo: {text}", f"a-{text}")
 
-    async def resume(self, session_id: str):
+    async def resume(self, session_id: str, opened) -> None:
         self.enter(session_id)
         self.world.note(f"resume {session_id}")
         if self.world.replays_on_resume:
             self.replay_at_once(self.world.history)
         await behave(self.world.resume)
-        return self.opened(session_id)
+        opened(self.opened(session_id))
 
     async def prompt(self, blocks, sent) -> PromptOutcome:
         sent()
@@ -266,13 +267,13 @@ class ScriptedChat:
         if self.world.cancel == "ok":
             self.finish_turn.set()
 
-    async def set_option(self, option_id, value):
+    async def set_option(self, option_id, value, taken) -> None:
         self.world.note(f"set {option_id}={value}")
         await trio.lowlevel.checkpoint()
         if option_id in self.world.refused:
             raise SideFailed("no such value")
         self.options[option_id] = value
-        return self.configuration()
+        taken(self.configuration())
 
     async def stop(self) -> None:
         if not self.gone.is_set():

@@ -112,6 +112,61 @@ async def test_the_last_words_count_more_than_a_choice(autojump_clock, last, cha
         assert notices(p) == told
 
 
+@pytest.mark.parametrize(
+    ("fresh", "last", "listed", "moves"),
+    [
+        ((OTHER,), OTHER, (ID, OTHER), OTHER),
+        ((OTHER,), ID, (ID, OTHER), ID),
+        ((OTHER,), None, (ID, OTHER), None),
+        ((OTHER,), None, (OTHER,), OTHER),
+        ((ID,), None, (ID, OTHER), ID),
+        ((), None, (ID, OTHER), ID),
+    ],
+)
+async def test_a_guess_beside_the_recorded_conversation_wants_last_words(
+    autojump_clock, fresh, last, listed, moves
+):
+    world = changed(*fresh, quit="ok" if last else "hang", farewell=parting(last) if last else "")
+    async with play(world, "acp", profile=SILENT) as p:
+        await in_terminal(p)
+        world.listed = list(listed)
+        if moves is None:
+            with pytest.raises(Conflict) as caught:
+                await p.to_chat()
+            assert caught.value.reason == "session_ambiguous"
+            assert {each["agentSessionId"] for each in caught.value.extra["candidates"]} == set(listed)
+            assert p.session.position.step is Step.TUI
+            assert p.sides.tui.session_id == p.record.agent_session_id == ID
+            assert not any(each.startswith("load") for each in world.happened)
+        else:
+            await p.to_chat()
+            assert p.record.agent_session_id == moves
+            assert notices(p) == []
+        assert chat_state(p.session)["idChange"] is None
+
+
+@pytest.mark.parametrize("chosen", [ID, OTHER])
+async def test_a_choice_after_such_a_guess_is_taken_without_last_words(autojump_clock, chosen):
+    async with play(changed(OTHER, quit="hang"), "acp", profile=SILENT) as p:
+        await in_terminal(p)
+        with pytest.raises(Conflict):
+            await p.to_chat()
+        await p.to_chat(chosen)
+        assert p.record.agent_session_id == chosen
+        assert "not_the_chosen" not in notices(p)
+
+
+async def test_a_guess_is_no_better_for_a_list_that_fails(autojump_clock):
+    async with play(changed(OTHER), "acp", profile=SILENT) as p:
+        await in_terminal(p)
+        answers = iter([behave("ok"), behave(SideFailed("no list"))])
+        p.world.list_ = lambda: next(answers)
+        with pytest.raises(AgentFailed, match="starting: no list"):
+            await p.to_chat()
+        assert p.sides.tui.session_id == ID
+        assert p.record.agent_session_id == ID
+
+
 @pytest.mark.parametrize("last", [ID, NEW])
 async def test_a_roll_back_opens_what_the_last_words_named(autojump_clock, last):
     async with play(changed(OTHER, farewell=parting(last)), "acp", profile=SILENT) as p:

@@ -1,13 +1,17 @@
 """Turns, the queue, cancelling and requests over a scripted agent, on the mock clock."""
 
+from functools import partial
+
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from hybridmux.conversation import lifecycle
 from hybridmux.errors import BadRequest, Conflict
 from hybridmux.wire.chat_commands import RequestAnswer
 
 from .play import play
+from .wired import Strict, WiredSides
 from .world import World
 
 OPTIONS = [
@@ -186,3 +190,89 @@ async def test_an_acknowledgement_does_not_wait_for_an_agent_that_starts_slowly(
         await p.session.turns.prompt("first")
         assert trio.current_time() - began <= p.session.budgets.prompt_ack
         assert p.record.activity == "turn"
+
+
+async def test_send_now_sends_what_was_edited_and_moved_meanwhile(autojump_clock):
+    async with play(World(prompt="open", cancel="ignore"), "acp") as p, trio.open_nursery() as nursery:
+        turns = p.session.turns
+        for text in ("one", "two", "three"):
+            await turns.prompt(text)
+        await wait_all_tasks_blocked()
+        two, three = turns.queue.items
+        nursery.start_soon(turns.send_now, three.id)
+        await wait_all_tasks_blocked()
+        await turns.waiting.edit(three.id, "three, edited", up=False)
+        await turns.waiting.edit(two.id, None, up=True)
+        p.world.prompt = "ok"
+        p.sides.chat.finish_turn.set()
+        await wait_all_tasks_blocked()
+        assert p.world.prompts == ["one", "three, edited", "two"]
+
+
+async def test_send_now_of_what_is_removed_meanwhile_leaves_the_rest_waiting(autojump_clock):
+    async with play(World(prompt="open", cancel="ignore"), "acp") as p, trio.open_nursery() as nursery:
+        turns = p.session.turns
+        for text in ("one", "two", "three"):
+            await turns.prompt(text)
+        await wait_all_tasks_blocked()
+        three = turns.queue.items[-1]
+        nursery.start_soon(turns.send_now, three.id)
+        await wait_all_tasks_blocked()
+        await turns.waiting.remove(three.id)
+        p.sides.chat.finish_turn.set()
+        await wait_all_tasks_blocked()
+        assert p.world.prompts == ["one"]
+        assert turns.queue.paused
+
+
+@pytest.mark.parametrize("ends", ["well", "abandoned"])
+async def test_a_turn_is_whole_in_a_log_that_was_read_anew_as_it_began(autojump_clock, ends):
+    """The disk is slow, and the conversation that others have written to is just being read again."""
+    world = World(history=["before"])
+    async with play(world, "acp") as p, trio.open_nursery() as nursery:
+        s, put = p.session, p.session.store.put
+
+        async def slowly(record, **more):
+            await read_anew.wait()
+            return await put(record, **more)
+
+        s.outsiders.left_traces = True
+        s.store.put, read_anew = slowly, trio.Event()
+        world.delay = lambda: 1.0
+        old = s.log
+        nursery.start_soon(s.connected)
+        nursery.start_soon(s.turns.prompt, "mine")
+        while s.log is old:
+            await s.bell.wait(s.bell.version)
+        if ends == "abandoned":
+            nursery.start_soon(s.turns.abandon)
+        read_anew.set()
+        await wait_all_tasks_blocked()
+        answer = ["echo: mine"] if ends == "well" else []
+        assert p.texts() == ["before", "mine", *answer]
+        (start,), (end,) = p.events("turn.start"), p.events("turn.end")
+        assert start["turnId"] == end["turnId"]
+
+
+@pytest.mark.parametrize("leaves", ["to the terminal", "closed"])
+async def test_a_message_that_was_never_written_is_not_lost(autojump_clock, leaves):
+    """The agent does not read: its pipe is full."""
+    world, strict = World(), Strict()
+    async with play(world, "acp", sides=WiredSides(world, strict.teach)) as p:
+        p.sides.agent.stream.limit = -1
+        await p.session.turns.prompt("a long message")
+        if leaves == "closed":
+            await p.session.operate("close", partial(lifecycle.close, p.session))
+            assert p.record.queued == 1
+        else:
+            assert (await p.to_terminal()).draft == "a long message"
+        assert strict.prompts == []
+
+
+async def test_a_message_that_was_written_is_the_agents(autojump_clock):
+    world, strict = World(), Strict()
+    async with play(world, "acp", sides=WiredSides(world, strict.teach)) as p:
+        await p.session.turns.prompt("a message")
+        p.sides.agent.stream.limit = -1
+        assert (await p.to_terminal()).draft is None
+        assert strict.prompts == ["a message"]

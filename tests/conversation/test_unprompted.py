@@ -87,11 +87,12 @@ async def test_with_a_prompt_it_moves(autojump_clock):
         assert id_change(p) is None
 
 
-async def test_a_first_turn_that_is_cancelled_by_the_switch_counts(autojump_clock):
-    async with play(World(reopens=False, prompt="open"), "acp") as p:
+@pytest.mark.parametrize("answers", [True, False])
+async def test_a_first_turn_that_is_cancelled_by_the_switch_counts(autojump_clock, answers):
+    async with play(World(reopens=False, prompt="open", answers=answers), "acp") as p:
         await p.session.turns.prompt("hello")
         await wait_all_tasks_blocked()
-        assert p.record.unprompted
+        assert p.record.unprompted is not answers
         await to_terminal(p)
         assert p.sides.tui.session_id == FIRST
 
@@ -191,6 +192,39 @@ async def test_without_a_login_the_agents_list_decides(autojump_clock, kept):
             p.world.prompted.clear()
         await to_terminal(p)
         assert p.sides.tui.session_id == (FIRST if kept else None)
+
+
+@pytest.mark.parametrize(
+    ("answers", "list_", "known", "kept"),
+    [
+        (True, "hang", True, True),
+        (True, SideFailed("no list"), True, True),
+        (False, "hang", True, True),  # no answer is not: it is not listed
+        (False, SideFailed("no list"), True, True),
+        (False, "ok", True, True),
+        (False, "ok", False, False),
+    ],
+)
+async def test_a_first_turn_that_hangs_is_something_that_was_said(
+    autojump_clock, answers, list_, known, kept
+):
+    async with play(World(reopens=False, prompt="open", cancel="ignore", answers=answers), "acp") as p:
+        await p.turn_in_chat("hello")
+        assert p.record.unprompted is not answers
+        p.world.list_ = list_
+        if not known:
+            p.world.prompted.clear()
+        await to_terminal(p)
+        assert p.sides.tui.session_id == (FIRST if kept else None)
+        assert (id_change(p) is None) is kept
+
+
+async def test_a_refusal_after_the_first_words_leaves_the_mark(autojump_clock):
+    refusal = AuthRequired("Authentication required")
+    async with play(World(reopens=False, prompt=refusal, answers=True), "acp") as p:
+        await p.turn_in_chat("hello")
+        assert p.texts() == ["hello", "echo: hello"]
+        assert p.record.unprompted
 
 
 @pytest.mark.parametrize("list_", ["hang", SideFailed("no list")])

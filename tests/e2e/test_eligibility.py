@@ -56,3 +56,17 @@ async def test_a_conversation_that_another_session_leaves_is_free_again(server, 
             await chat.until(lambda v: v.state["eligibility"] == refusal("occupied"), SECONDS)
             await client.delete(f"/api/sessions/{first}")
             await chat.until(lambda v: v.state["eligibility"] == FREE, SECONDS)
+
+
+async def test_whose_conversation_another_session_visits_is_told_so(server, tmp_path, fault):
+    async with server(config=QUICK) as running:
+        client = running.client
+        stage = Stage(running, tmp_path, fault)
+        config = await outside.claude(stage)
+        first, second = await outside.in_chat(stage, config), await outside.in_terminal(stage, config)
+        own = await stage.agent_session(first)
+        async with client.chat(first) as chat, client.terminal(second) as term:
+            await term.type(f"/resume {own}")
+            await chat.until(lambda v: v.state["eligibility"] == refusal("occupied"), SECONDS)
+            answer = await client.prompt(first, "may not be lost", status=409)
+            assert answer == {"error": said("occupied"), "reason": "occupied_external"}

@@ -45,6 +45,14 @@ describe("the side control", () => {
     expect(onSwitch).toHaveBeenCalledWith("acp");
   });
 
+  it("lets the agent itself be asked where nothing could be seen from outside", async () => {
+    const onSwitch = set({ eligibility: { available: false, reason: "no_session_id" } });
+    await userEvent.click(chat());
+    expect(onSwitch).not.toHaveBeenCalled();
+    await userEvent.click(screen.getByRole("button", { name: "Ask the agent" }));
+    expect(onSwitch).toHaveBeenCalledExactlyOnceWith("acp");
+  });
+
   const unheard = "brand_new_reason" as "switching";
   it.each([
     [{ reason: "occupied_external", text: "the server's words" } as const, "Another program holds this conversation open."],

@@ -28,6 +28,9 @@ export function SideControl({ hybrid, eligibility, from, onSwitch, onChoose }: P
   const press = (to: Place) => {
     if (moving || to === side) return;
     if (blocked && eligibility.reason !== "session_ambiguous") return setAsked(!asked);
+    move(to);
+  };
+  const move = (to: Place) => {
     setAsked(false);
     onSwitch(to);
   };
@@ -66,6 +69,12 @@ export function SideControl({ hybrid, eligibility, from, onSwitch, onChoose }: P
       {blocked && asked && (
         <div className="why" role="status">
           <p>{why(eligibility)}</p>
+          {/* As far as can be seen from outside: the agent itself is asked only when the session moves. */}
+          {eligibility.reason === "no_session_id" && (
+            <button type="button" className="link" onClick={() => move(side === "tui" ? "acp" : "tui")}>
+              {t.session.tryAnyway}
+            </button>
+          )}
           {eligibility.connector && <Install connector={eligibility.connector} />}
         </div>
       )}
