@@ -12,6 +12,7 @@ insecure_no_tls = false              # listen beyond loopback without TLS
 interrupting = 10.0
 """
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -43,9 +44,11 @@ class Settings:
 
 
 def data_folder(settings: Settings) -> Path:
-    """The data folder's path; it need not exist."""
+    """The data folder's path; it need not exist. Raises `ConfigError`."""
+    if "\0" in settings.data:
+        raise ConfigError(f"data folder {settings.data!r} is no path")
     if settings.data:
-        return Path(settings.data).expanduser()
+        return Path(os.path.expanduser(settings.data))  # noqa: PTH111 - `~nobody` is a name like any other
     import platformdirs
 
     return Path(platformdirs.user_data_dir("hybridmux", appauthor=False))

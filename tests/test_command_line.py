@@ -69,3 +69,19 @@ def test_the_token_command(tmp_path):
     assert first.returncode == 0
     assert first.stdout == second.stdout
     assert run("token", "--rotate", home=tmp_path).stdout != first.stdout
+
+
+@pytest.mark.parametrize("args", [("--help",), ("serve", "--help"), ("doctor", "--help")])
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_help_is_there_in_every_locale(tmp_path, args, encoding):
+    env = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONIOENCODING": encoding}
+    done = subprocess.run([PROGRAM, *args], env=env, capture_output=True, timeout=20, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"usage: hybridmux" in done.stdout
+
+
+def test_a_data_folder_that_no_folder_can_be_called(tmp_path):
+    file = tmp_path / "config.toml"
+    file.write_text('data = "/x\\u0000y"\n')
+    done = run("serve", "--config", str(file), home=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "hybridmux: data folder '/x\\x00y' is no path\n")

@@ -1,6 +1,7 @@
 """`hybridmux doctor`: what it says of small programs of our own, as text and as JSON, and its exit codes."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -328,6 +329,20 @@ def test_the_json(doctor, programs, tmp_path):
     assert value["server"] == [{"level": "ok", "text": "any free port will be taken"}]
     assert [one["level"] for one in value["data"]] == ["note"]
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(("args", "shown"), [((), rb"b_\udcff"), (("--json",), b"b_?")])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_path_that_is_not_utf_8_is_told_all_the_same(programs, tmp_path, args, shown, encoding):
+    odd = os.fsencode(tmp_path) + b"/b_\xff"
+    programs.says("opencode", "1.18.33").parent.rename(os.fsdecode(odd))
+    env = {"PATH": odd, "HOME": tmp_path, "PYTHONIOENCODING": encoding}
+    argv = [PROGRAM, "doctor", "--port", "0", "--data", tmp_path / "data", *args]
+    done = subprocess.run(argv, env=env, capture_output=True, timeout=30, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert os.fsencode(tmp_path) + b"/" + shown + b"/opencode" in done.stdout
+    if args:
+        assert json.loads(done.stdout)["ok"] is True
 
 
 def test_a_store_that_cannot_be_used_is_exit_1(doctor, tmp_path):

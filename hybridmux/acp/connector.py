@@ -5,7 +5,6 @@
 stderr); all of them are `AgentFailed`. What the agent sends goes to the handler.
 """
 
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -24,6 +23,7 @@ from hybridmux.acp.reading import Json, obj, text
 from hybridmux.budgets import LIST_PAGES, Budgets
 from hybridmux.errors import AgentFailed
 from hybridmux.proc.mark import Mark
+from hybridmux.proc.paths import real
 
 __all__ = ["Connector", "ConnectorSpec", "Handler", "Running", "connect", "open_connector"]
 
@@ -85,7 +85,7 @@ class Connector(Connection):
         return sorted(found.values(), key=lambda one: one.updated_at or "", reverse=True)
 
     def _is_here(self, folder: str) -> bool:
-        return folder == self._cwd or os.path.realpath(folder) == self._cwd
+        return folder == self._cwd or real(folder) == self._cwd
 
     async def new_session(self, opened: Opened | None = None) -> tuple[str, Json]:
         """Opens a new session: its id and the whole answer (`translate.config_from_result` reads it).

@@ -8,7 +8,7 @@ import re
 from itertools import islice
 from typing import Any
 
-import orjson
+from hybridmux.wire import convert
 
 from hybridmux.budgets import GLUED_BYTES, GLUED_TRIES
 
@@ -86,18 +86,5 @@ def _behind_garbage(line: bytes) -> tuple[bytes, Any] | None:
 
 
 def encode(message: Any) -> bytes:
-    """One message as a line. Lone surrogates (undecodable file names) become `?`."""
-    try:
-        return orjson.dumps(message) + b"\n"
-    except TypeError:
-        return orjson.dumps(_encodable(message)) + b"\n"
-
-
-def _encodable(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_encodable(item) for item in value]
-    return value
+    """One message as a line."""
+    return convert.encode(message) + b"\n"

@@ -4,21 +4,20 @@ Each interactive `claude` keeps `<CLAUDE_CONFIG_DIR or ~/.claude>/sessions/<pid>
 below a connector. The file stays behind after SIGKILL, so nothing in it is believed before it is checked
 against the process table. Next to it lies a secret (`<pid>.<hash>.key`), which is never opened.
 
-Reading a text and judging it is pure; `read_record` and `read_records` are the readers. Paths, pids, start
-ticks and the text itself are for decisions only: they go into no message, record or log.
+Reading a text is pure; `record_of` and `read_records` are the readers. Paths, pids, start ticks and the text
+itself are for decisions only: they go into no message, record or log.
 """
 
 import json
 import os
 import re
-import stat
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
+from hybridmux.agents.agent_files import folder_of, is_folder, read_plain
 from hybridmux.agents.profile import TurnState
 from hybridmux.proc.table import Entry
 
@@ -99,31 +98,28 @@ def parse(name: str, data: bytes) -> Record | None:
 
 
 def doubt(record: Record, facts: Facts) -> str | None:
-    """Why a record cannot be that of the process in `facts`, in one word; None when everything agrees.
-
-    The folders are compared as they are written: see `real_cwd`.
-    """
+    """Why a record cannot be that of the process in `facts`, in one word; None when everything agrees."""
     checks = (
         ("file", record.file_pid == record.pid),
         ("pid", record.pid == facts.pid),
         ("start", record.start_ticks == facts.start_ticks),
         ("domain", record.pid_domain == facts.pid_domain),
-        ("cwd", os.path.normpath(record.cwd) == facts.cwd),
+        ("cwd", is_folder(record.cwd, facts.cwd)),
     )
     return next((name for name, holds in checks if not holds), None)
 
 
-def claude_pid(root: int, by_engine: bool, table: Mapping[int, Entry]) -> int | None:
-    """The process that registers: the program we started, or below a node launcher its one `claude`.
+def launched(root: Entry, below: Iterable[Entry], program: Callable[[int], str]) -> list[Entry]:
+    """The Claudes that may register in place of `root`, the program that a terminal was started with.
 
-    `table`: processes by pid, the program and its children at least. A launcher that has replaced itself
-    has no child; with several children it cannot be told which.
+    Below a launcher that stays (node, a version manager's shim, a script) they are its direct children in the
+    terminal's session. A Claude that has started another one is no launcher. `program`: the file that a
+    process runs, by its pid.
     """
-    below = [one.pid for one in table.values() if by_engine and one.ppid == root and one.alive]
-    claudes = [pid for pid in below if table[pid].name in _PROGRAMS]
-    if not claudes:
-        return root
-    return claudes[0] if len(claudes) == 1 else None
+    found = [one for one in below if one.name in _PROGRAMS and one.sid == root.sid and one.alive]
+    if root.name not in _PROGRAMS:
+        return found
+    return [one for one in found if program(one.pid) != program(root.pid)]
 
 
 def claimants(records: Iterable[Record], session_id: str, *, domain: str) -> dict[int, int]:
@@ -139,15 +135,9 @@ def claimants(records: Iterable[Record], session_id: str, *, domain: str) -> dic
     }
 
 
-def folder(env: Mapping[str, str]) -> Path:
-    """Where the registry is for programs with this environment."""
-    home = env.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - of the server's user
-    return Path(env.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")) / "sessions"  # noqa: PTH118
-
-
-def real_cwd(record: Record) -> Record:
-    """The record with its folder as a real path, as `Facts.cwd` is. Reads the file system."""
-    return evolve(record, cwd=os.path.realpath(record.cwd))
+def folder(env: Mapping[str, str], cwd: str) -> Path:
+    """Where the registry is for programs with this environment in this folder."""
+    return Path(folder_of(env, cwd, "CLAUDE_CONFIG_DIR", ".claude")) / "sessions"
 
 
 def this_domain() -> str | None:
@@ -159,15 +149,10 @@ def this_domain() -> str | None:
         return None
 
 
-def read_record(registry: Path, pid: int) -> Record | None:
-    """The record of one process, or None."""
-    return _read(registry, f"{pid}.json")
-
-
 def record_of(registry: Path, facts: Facts) -> Record | None:
-    """The record of the process in `facts`, if there is one and every check holds. Reads the file system."""
-    record = read_record(registry, facts.pid)
-    return record if record and doubt(real_cwd(record), facts) is None else None
+    """The record of the process in `facts`, if there is one and every check holds."""
+    record = _read(registry, f"{facts.pid}.json")
+    return record if record and doubt(record, facts) is None else None
 
 
 def read_records(registry: Path) -> list[Record] | None:
@@ -179,17 +164,11 @@ def read_records(registry: Path) -> list[Record] | None:
                 record = _read(registry, entry.name) if file_pid(entry.name) else None
                 if record:
                     found.append(record)
-    except OSError:
+    except (OSError, ValueError):
         return None
     return found
 
 
 def _read(registry: Path, name: str) -> Record | None:
-    """Opens plain files only, and reads no more than a record may hold."""
-    with suppress(OSError):
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        fd = os.open(registry / name, flags)
-        with os.fdopen(fd, "rb") as file:
-            if stat.S_ISREG(os.fstat(fd).st_mode):
-                return parse(name, file.read(RECORD_BYTES + 1))
-    return None
+    found = read_plain(registry / name, RECORD_BYTES)
+    return parse(name, found[0]) if found else None

@@ -3,8 +3,8 @@
 Programs are asked for their version and nothing else; connectors are not run at all.
 """
 
+import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 import trio
 from attrs import evolve, field, frozen
@@ -59,8 +59,8 @@ class AgentReport:
 
 def start_folder() -> str:
     """Where programs are looked for and asked: where sessions start if nobody says otherwise."""
-    home = Path.home()
-    return str(home) if home.is_dir() else "/"
+    home = os.path.expanduser("~")  # noqa: PTH111 - pathlib raises where there is none
+    return home if os.path.isdir(home) else "/"  # noqa: PTH112
 
 
 def default_command(profile: Profile) -> list[str]:

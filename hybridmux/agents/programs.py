@@ -77,8 +77,8 @@ def no_program(path: str) -> str | None:
 
 def readable(path: str, cwd: str) -> bool:
     """Whether it is a file that we may read, as a script must be for its engine."""
-    file = Path(cwd) / path
-    return file.is_file() and os.access(file, os.R_OK)
+    file = os.path.join(cwd, path)  # noqa: PTH118
+    return os.path.isfile(file) and os.access(file, os.R_OK)  # noqa: PTH113 - pathlib may raise
 
 
 def interpreter(path: str) -> str | None:
@@ -115,7 +115,7 @@ def identity(path: str) -> Identity | None:
     """What changes when the file is replaced (npm may keep its time and its size); None if it is gone."""
     try:
         status = Path(path).stat()
-    except OSError:
+    except (OSError, ValueError):
         return None
     times = (status.st_mtime_ns, status.st_ctime_ns)
     return (os.path.realpath(path), *times, status.st_size, status.st_dev, status.st_ino)

@@ -53,7 +53,12 @@ def _pid_namespace() -> str:
 
 def _is_orphan(path: Path) -> bool:
     found = _NAME.fullmatch(path.name)
-    if not found or found["space"] != _pid_namespace() or path.lstat().st_uid != os.getuid():
+    if not found or found["space"] != _pid_namespace():
+        return False
+    try:
+        if path.lstat().st_uid != os.getuid():
+            return False
+    except OSError:  # another server's sweep was first
         return False
     maker = table.entry(int(found["pid"]))
     return maker is None or maker.start_ticks != int(found["ticks"])

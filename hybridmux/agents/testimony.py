@@ -6,13 +6,14 @@ One door to `claude_registry`, `codex_locks` and `omp_breadcrumb`. A look reads 
 than this room.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from attrs import field, frozen
 
 from hybridmux.agents import claude_registry, codex_locks, omp_breadcrumb
 from hybridmux.agents.profile import Profile, TurnState
 from hybridmux.proc import table
+from hybridmux.proc.table import Entry
 
 
 @frozen(kw_only=True)
@@ -21,8 +22,6 @@ class Subject:
 
     pid: int = field(repr=False)
     start_ticks: int = field(repr=False)
-    by_engine: bool
-    """It was started by its engine (node): the agent itself may be a child."""
     tty: str = field(repr=False)
     """`/dev/pts/3`."""
     cwd: str = field(repr=False)
@@ -74,13 +73,16 @@ def testimony(profile: Profile, subject: Subject) -> Testimony:
     return Testimony()
 
 
-def openers(profile: Profile, session_id: str, env: Mapping[str, str]) -> Openers:
-    """Who has the session open, as far as files can tell: ours and others'."""
+def openers(profile: Profile, session_id: str, env: Mapping[str, str], cwd: str) -> Openers:
+    """Who has the session open, as far as files can tell: ours and others'.
+
+    `env`, `cwd`: those of a program of ours that would open it; they say where the files are.
+    """
     match profile.evidence:
         case "registry":
-            return _registrants(session_id, env)
+            return _registrants(session_id, env, cwd)
         case "locks":
-            return _known(codex_locks.lockers(session_id, env))
+            return _known(codex_locks.lockers(session_id, env, cwd))
     return Openers()
 
 
@@ -90,49 +92,62 @@ def _known(pids: Iterable[int]) -> Openers:
 
 
 def _registered(subject: Subject) -> Testimony:
-    pid, ticks = subject.pid, subject.start_ticks
-    if subject.by_engine:
-        known = ((one, table.entry(one)) for one in (pid, *table.children(pid)))
-        processes = {one: entry for one, entry in known if entry is not None}
-        found = claude_registry.claude_pid(pid, True, processes)
-        if found is None:
-            return Testimony(not_root=True)
-        if found not in processes:
-            return Testimony()
-        pid, ticks = found, processes[found].start_ticks
+    """The program's own record; where it has none it may be a launcher, and the only Claude that it started
+    counts."""
     domain = claude_registry.this_domain()
     if domain is None:
         return Testimony()
-    facts = claude_registry.Facts(pid=pid, start_ticks=ticks, cwd=subject.cwd, pid_domain=domain)
-    record = claude_registry.record_of(claude_registry.folder(subject.env), facts)
-    return Testimony(session_id=record.session_id, turn=record.turn) if record else Testimony()
+    registry = claude_registry.folder(subject.env, subject.cwd)
+
+    def said(pid: int, ticks: int) -> Testimony | None:
+        facts = claude_registry.Facts(pid=pid, start_ticks=ticks, cwd=subject.cwd, pid_domain=domain)
+        record = claude_registry.record_of(registry, facts)
+        return Testimony(session_id=record.session_id, turn=record.turn) if record else None
+
+    own = said(subject.pid, subject.start_ticks)
+    if own is not None:
+        return own
+    claudes = _launched(subject.pid)
+    if len(claudes) > 1:
+        return Testimony(not_root=True)
+    return next(filter(None, (said(one.pid, one.start_ticks) for one in claudes)), Testimony())
+
+
+def _launched(pid: int) -> list[Entry]:
+    root, below = table.entry(pid), filter(None, map(table.entry, table.children(pid)))
+    return claude_registry.launched(root, below, table.program) if root else []
 
 
 def _locked(subject: Subject) -> Testimony:
     """The program's own locks; where it has none it is a launcher, and what it started counts."""
-
-    def held(pids: Iterable[int]) -> list[str]:
-        return codex_locks.held_threads(pids, subject.env)
-
-    pid = subject.pid
-    threads = (
-        held([pid]) or held(table.children(pid)) or held(table.descendants(pid, table.entries()))  # slow
-    )
+    home = codex_locks.home(subject.env, subject.cwd)
+    held = (codex_locks.held_threads(pids, home) for pids in _nearest(subject.pid)) if home else ()
+    threads = next(filter(None, held), None)
     return Testimony(session_id=threads[-1] if threads else None)
+
+
+def _nearest(pid: int) -> Iterator[Iterable[int]]:
+    """A program, its children, everything below it: the last takes a look at every process there is."""
+    yield (pid,)
+    yield table.children(pid)
+    yield table.descendants(pid, table.entries())
 
 
 def _dropped(subject: Subject) -> Testimony:
     crumb = omp_breadcrumb.breadcrumb_of(
-        omp_breadcrumb.folder(subject.env), subject.tty, cwd=subject.cwd, started_at=subject.started_at
+        omp_breadcrumb.folder(subject.env, subject.cwd),
+        subject.tty,
+        cwd=subject.cwd,
+        started_at=subject.started_at,
     )
     return Testimony(session_id=crumb.session_id, stored=crumb.stored) if crumb else Testimony()
 
 
-def _registrants(session_id: str, env: Mapping[str, str]) -> Openers:
+def _registrants(session_id: str, env: Mapping[str, str], cwd: str) -> Openers:
     domain = claude_registry.this_domain()
     if domain is None:
         return Openers()
-    records = claude_registry.read_records(claude_registry.folder(env)) or []
+    records = claude_registry.read_records(claude_registry.folder(env, cwd)) or []
     named = claude_registry.claimants(records, session_id, domain=domain)
     found = {pid: table.entry(pid) for pid in named}
     alive = {pid: one.start_ticks for pid, one in found.items() if one and one.alive}

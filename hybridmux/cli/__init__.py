@@ -1,6 +1,7 @@
 """The `hybridmux` command. Each subcommand is a module; nothing heavy is imported before it is chosen."""
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 
@@ -37,6 +38,9 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; errors a person can act on are one sentence on stderr and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # else there is none
+        # Help and file names may hold what the locale has no bytes for. (Standard error is so already.)
+        sys.stdout.reconfigure(errors="backslashreplace")
     args = parser().parse_args(argv)
     # Late, so that `--help` stays fast: the errors module pulls in nothing else.
     from hybridmux.errors import ConfigError

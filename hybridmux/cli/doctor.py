@@ -111,17 +111,11 @@ def _print_json(report: Report) -> None:
     import orjson
 
     from hybridmux import __version__
-    from hybridmux.wire.convert import converter
+    from hybridmux.wire.convert import converter, encode
 
-    value = {
-        "version": __version__,
-        "ok": report.good,
-        "agents": converter.unstructure(report.agents),
-        "configs": converter.unstructure(report.configs),
-        "data": converter.unstructure(report.data),
-        "server": converter.unstructure(report.server),
-    }
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+    value = {"version": __version__, "ok": report.good, **converter.unstructure(report._asdict())}
+    # Bytes: JSON is UTF-8, whatever the locale says of text.
+    sys.stdout.buffer.write(encode(value, orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def _lines(report: Report) -> Iterator[str]:

@@ -9,14 +9,13 @@ import re
 import secrets
 from collections.abc import Callable
 
-import orjson
 from attrs import define, field, frozen
 
 from hybridmux.acp.messages import trouble
 from hybridmux.acp.translate import Translator
 from hybridmux.conversation.barrier import Heard
 from hybridmux.journal import ItemJournal
-from hybridmux.wire.convert import Json
+from hybridmux.wire.convert import Json, encode
 from hybridmux.wire.types import utc_now
 
 COMMENTS = frozenset(
@@ -130,7 +129,7 @@ class ChatLog:
         """Writes one event of ours or of the translation; adds `seq`, `at` and `turnId`."""
         turn = {"turnId": self.turn_id} if self.turn_id else {}
         whole = {**event, "seq": self.journal.end, "at": utc_now(), **turn}
-        encoded = orjson.dumps(whole)
+        encoded = encode(whole)
         self._note(event)
         self.journal.write(Entry(whole, encoded), len(encoded))
         self.on_append()

@@ -1,5 +1,6 @@
 """What clients give for a new session: names, sizes, folders; checked."""
 
+import os
 from pathlib import Path
 
 from hybridmux.budgets import NAME_CHARS
@@ -20,8 +21,21 @@ def checked_name(name: str) -> str:
 
 
 def folder(text: str) -> str:
-    """The folder a program starts in; the user's home if none is given. Raises `BadRequest`."""
-    path = Path(text).expanduser() if text else Path.home()
-    if not path.is_absolute() or not path.is_dir():
+    """The folder a program starts in; the user's home if none is given. Raises `BadRequest`.
+
+    Nothing of pathlib looks at the text: it raises for what no folder can be called.
+    """
+    path = os.path.expanduser(text or "~")  # noqa: PTH111
+    if not os.path.isabs(path) or not os.path.isdir(path):  # noqa: PTH112, PTH117
         raise BadRequest(f"cwd {text!r} is not a folder (give an absolute path)")
-    return str(path)
+    if not _is_utf8(path + os.path.realpath(path)):
+        raise BadRequest("cwd: the folder's name is not UTF-8, so that no agent could be told of it")
+    return str(Path(path))
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,6 +1,5 @@
 """Session objects, made of requests, launch configs and records; nothing of them runs yet."""
 
-import os
 import secrets
 from collections.abc import Mapping
 
@@ -16,6 +15,7 @@ from hybridmux.conversation.shell import ShellSession
 from hybridmux.conversation.sides import Plan, Sides
 from hybridmux.errors import BadRequest
 from hybridmux.proc.mark import ENV
+from hybridmux.proc.paths import real
 from hybridmux.store.configs import Config, check_command
 from hybridmux.store.records import Record, RecordStore
 from hybridmux.wire.sessions import CreateSession
@@ -47,7 +47,7 @@ class Maker:
             profile=profile,
             launch=launch,
             session=record.id,
-            cwd=os.path.realpath(record.cwd),  # agents file their sessions under the real path
+            cwd=real(record.cwd) or record.cwd,  # agents file their sessions under the real path
             env=profile.environment({**self._environ, **env}),
         )
         return HybridSession(

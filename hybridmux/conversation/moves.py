@@ -1,5 +1,6 @@
 """The steps that operations share: prechecks, starting a side, loading, committing, rolling back."""
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -38,7 +39,7 @@ def note_login(s: HybridSession, exc: BaseException) -> None:
 
 def check_folder(s: HybridSession) -> None:
     """Raises 409 before anything is started: agents find their sessions by the folder."""
-    if not Path(s.plan.cwd).is_dir():
+    if not os.path.isdir(s.plan.cwd):  # noqa: PTH112 - pathlib raises for what no folder can be called
         raise Conflict(f"the session's folder {s.record.cwd} is not there any more")
 
 

@@ -57,9 +57,9 @@ class RealSides:
 
     def openers(self, plan: Plan, session_id: str) -> Openers:
         """Who has the agent session open, ours and others, as far as can be seen: some milliseconds."""
-        return openers(plan.profile, session_id, plan.seen.env)
+        return openers(plan.profile, session_id, plan.seen.env, plan.cwd)
 
     async def openers_aside(self, plan: Plan, session_id: str) -> Openers:
         """The same without holding anything up."""
-        look = partial(openers, plan.profile, session_id, plan.seen.env)
+        look = partial(openers, plan.profile, session_id, plan.seen.env, plan.cwd)
         return await trio.to_thread.run_sync(look, abandon_on_cancel=True)

@@ -48,7 +48,6 @@ class Tui:
         self._subject = Subject(
             pid=terminal.child.pid,
             start_ticks=terminal.child.start_ticks,
-            by_engine=bool(plan.launch.script),
             tty=terminal.child.tty_name or "",
             cwd=plan.cwd,
             env=plan.seen.env,

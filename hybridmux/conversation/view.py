@@ -1,14 +1,12 @@
 """Sessions as clients see them: pure projections of a session's state onto the wire types."""
 
-import orjson
-
 from hybridmux.conversation.identity import stated_obstacle
 from hybridmux.conversation.moves import words_of
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.problems import said
 from hybridmux.wire.chat import Eligibility, EligibilityReason, PromptCapabilities
-from hybridmux.wire.convert import Json, write
+from hybridmux.wire.convert import Json, encode, write
 from hybridmux.wire.sessions import Attention, HybridInfo, SessionInfo
 from hybridmux.wire.types import Status
 
@@ -125,5 +123,5 @@ def state_frame(s: HybridSession) -> tuple[object, bytes]:
     """The encoded chat state and a key that changes with it; computed once for all viewers."""
     key = (s.version, s.log.generation, s.log.facts.version)
     if s.state_cache is None or s.state_cache[0] != key:
-        s.state_cache = (key, orjson.dumps(chat_state(s)))
+        s.state_cache = (key, encode(chat_state(s)))
     return s.state_cache

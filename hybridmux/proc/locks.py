@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,14 +31,32 @@ def parse_locks(text: str) -> list[tuple[int, Inode]]:
     ]
 
 
-def lock_holder(path: Path) -> int | None:
-    """The pid of a process that holds the file's lock; None if nobody does, or nobody who can be seen."""
-    with suppress(OSError):
-        status = path.stat()
+def holders(
+    locks: Iterable[tuple[int, Inode]], inode: Inode, has_open: Callable[[int], bool]
+) -> frozenset[int]:
+    """The processes that hold a lock on this file; -1 for one that belongs to no process. Pure.
+
+    On overlayfs and btrfs the kernel names another device here than `stat` does. So of a lock with the same
+    inode number on another device `has_open` tells whether its holder has the file open.
+    """
+    return frozenset(
+        pid for pid, each in locks if each[2] == inode[2] and (each == inode or (pid > 0 and has_open(pid)))
+    )
+
+
+def lock_holders(path: Path) -> frozenset[int]:
+    """The pids of the processes that hold the file's lock, as far as we may see them."""
+    with suppress(OSError, ValueError):
+        status, name = path.stat(), os.path.realpath(path)
         inode = (os.major(status.st_dev), os.minor(status.st_dev), status.st_ino)
         locks = parse_locks(Path("/proc/locks").read_text(encoding="ascii"))
-        return next((pid for pid, each in locks if each == inode), None)
-    return None
+        return holders(locks, inode, lambda pid: name in open_files(pid))
+    return frozenset()
+
+
+def lock_holder(path: Path) -> int | None:
+    """The pid of a process that holds the file's lock; None if nobody does, or nobody who can be seen."""
+    return next(iter(lock_holders(path)), None)
 
 
 def listening(lines: Iterable[str], port: int) -> set[str]:

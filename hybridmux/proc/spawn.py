@@ -220,6 +220,8 @@ def _usable(path: str) -> int:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116
             return errno.EACCES
+    except ValueError:  # a text that no file can be called
+        return errno.EINVAL
     except OSError as error:
         return errno.ENOENT if error.errno in (errno.ENOENT, errno.ENOTDIR) else error.errno or errno.EIO
     return 0 if os.access(path, os.X_OK) else errno.EACCES

@@ -122,6 +122,13 @@ def command_line(pid: int) -> str:
     return _read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
 
 
+def program(pid: int) -> str:
+    """The file that it runs (a script's interpreter), empty where that may not be seen."""
+    with suppress(OSError):
+        return os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115
+    return ""
+
+
 def open_files(pid: int) -> set[str]:
     """What its file descriptors point at (`/dev/pts/3`, `pipe:[815]`), as far as we may see it."""
     folder = f"/proc/{pid}/fd"

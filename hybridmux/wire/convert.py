@@ -221,4 +221,22 @@ def write(value: Any) -> Json:
 
 def dump(value: Any) -> bytes:
     """The encoded JSON form of an attrs object, or of plain JSON data."""
-    return orjson.dumps(converter.unstructure(value))
+    return encode(converter.unstructure(value))
+
+
+def encode(value: Any, option: int | None = None) -> bytes:
+    """Plain JSON data, encoded. Lone surrogates (of file names that are not UTF-8) become `?`."""
+    try:
+        return orjson.dumps(value, option=option)
+    except TypeError:
+        return orjson.dumps(_encodable(value), option=option)
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(item) for item in value]
+    return value

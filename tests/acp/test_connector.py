@@ -122,6 +122,14 @@ async def test_list_matches_folders_by_their_real_path(agent, handler, tmp_path,
         assert {one.session_id for one in await connector.list_sessions()} == {"a", "b"}
 
 
+async def test_a_session_whose_folder_is_no_path_is_of_another_folder(agent, handler, autojump_clock):
+    folders = {"nul": "/a\0b", "long": "/" + "x" * 5000, "here": "/", "none": None}
+    sessions = [{"sessionId": name, "cwd": cwd} for name, cwd in folders.items()]
+    agent.handlers["session/list"] = answering({"sessions": sessions})
+    async with agent.connect(handler) as connector:
+        assert {one.session_id for one in await connector.list_sessions()} == {"here", "none"}
+
+
 @pytest.mark.parametrize(
     "answer", [None, [], {}, {"sessions": None}, {"sessions": [None, 1, {"sessionId": 5}, {}]}]
 )

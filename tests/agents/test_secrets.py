@@ -34,10 +34,10 @@ def folder() -> Path:
     """Where this agent keeps what tells of its processes."""
     match PROFILE.evidence:
         case "registry":
-            return claude_registry.folder(os.environ)
+            return claude_registry.folder(os.environ, "/")
         case "locks":
-            return Path(codex_locks.home(os.environ)) / "thread-writer-locks"
-    return omp_breadcrumb.folder(os.environ)
+            return Path(codex_locks.home(os.environ, "/")) / "thread-writer-locks"
+    return omp_breadcrumb.folder(os.environ, "/")
 
 
 def number_processes() -> None:

@@ -1,13 +1,16 @@
 """Every route and every upgrade: token, Origin, Host; and what a bad body gets."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 import trio
 import trio_websocket
+from attrs import evolve
 
 from hybridmux.faces.http.app import is_open
+from tests.e2e.stage import file_of, record
 from tests.support.client import Client
 
 ROUTES = [
@@ -270,3 +273,45 @@ async def test_a_port_and_a_folder_that_are_taken(server, tmp_path):
             assert done.returncode == 2
             assert words in done.stderr.decode()
             assert done.stderr.decode().count("\n") == 1
+
+
+@pytest.mark.parametrize("hybrid", [True, False])
+async def test_a_folder_that_no_folder_can_be_called_is_400(server, hybrid):
+    async with server() as running:
+        client = running.client
+        for cwd in ("/a\0b", "\0", "~nobody-here/x", "/" + "x" * 5000, "x" * 300, "/etc/passwd/x"):
+            config = {"name": "demo", "cmd": ["hybridmux-demo", "tui"], "hybrid": hybrid, "cwd": cwd}
+            made = await client.post("/api/launch-configs", config)
+            for body in ({"configId": made["id"]}, {"cmd": ["ls"], "cwd": cwd}):
+                answer = await client.call("POST", "/api/sessions", body, status=400)
+                assert answer["error"].startswith("cwd "), cwd
+
+
+async def test_a_home_folder_that_is_not_utf_8_is_none_to_start_in(server, tmp_path):
+    home = os.fsdecode(os.fsencode(tmp_path) + b"/h_\xff")
+    await trio.Path(home).mkdir()
+    async with server(env={"HOME": home}) as running:
+        client = running.client
+        answer = await client.call("POST", "/api/sessions", {"cmd": ["ls"]}, status=400)
+        assert "not UTF-8" in answer["error"]
+        shell = await client.post("/api/sessions", {"cmd": ["true"], "cwd": "/"})
+        assert shell["cwd"] == "/"
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "words"),
+    [
+        ({"cwd": "/a\0b"}, 409, "is not there any more"),
+        ({"cwd": "/" + "x" * 5000}, 409, "is not there any more"),
+        ({"cmd": ["/bin\0/hybridmux-demo", "tui"]}, 502, "hybridmux-demo"),
+    ],
+)
+async def test_a_record_that_names_no_path_is_refused(server, tmp_path, change, status, words):
+    (tmp_path / "data").mkdir(mode=0o700)
+    old = evolve(record("r", "demo", "hybridmux-demo", "tui"), **change)
+    (tmp_path / "data" / "hybrid-sessions.json").write_bytes(file_of([old]))
+    async with server() as running:
+        answer = await running.client.command(
+            "POST", "/api/sessions/r/resume", {"confirmWithoutEnv": True}, status=status
+        )
+        assert words in answer["error"]

@@ -144,21 +144,34 @@ def process(pid, ppid, name, state="S"):
     )
 
 
+NODE, SHIM, DASH, NATIVE = "/usr/bin/node", "/opt/volta/shim", "/bin/dash", "/opt/claude/1"
+
+
 @pytest.mark.parametrize(
-    ("by_engine", "children", "pid"),
+    ("root", "runs", "children", "pids"),
     [
-        (False, [(11, 10, "claude")], 10),
-        (True, [(11, 10, "claude")], 11),
-        (True, [(11, 10, "claude"), (12, 10, "rg"), (13, 11, "claude")], 11),
-        (True, [(11, 10, "claude"), (12, 10, "claude.exe")], None),
-        (True, [(11, 10, "claude"), (12, 10, "claude", "Z")], 11),
-        (True, [(11, 10, "rg")], 10),
-        (True, [], 10),
+        ("node", NODE, [(11, 10, "claude", NATIVE)], [11]),
+        ("node", NODE, [(11, 10, "claude", NODE)], [11]),
+        ("claude", NODE, [(11, 10, "claude.exe", NATIVE)], [11]),
+        ("claude", SHIM, [(11, 10, "claude", NATIVE)], [11]),
+        ("start", DASH, [(11, 10, "claude", NATIVE), (12, 10, "rg", "/bin/rg")], [11]),
+        ("start", DASH, [(11, 10, "claude", NATIVE), (12, 10, "claude.exe", NATIVE)], [11, 12]),
+        ("start", DASH, [(11, 10, "claude", NATIVE, "Z"), (12, 10, "claude", NATIVE)], [12]),
+        ("claude", NATIVE, [(11, 10, "claude", NATIVE)], []),
+        ("node", NODE, [(11, 10, "rg", "/bin/rg")], []),
+        ("claude", NATIVE, [], []),
     ],
 )
-def test_which_process_registers(by_engine, children, pid):
-    table = {one.pid: one for one in (process(10, 1, "node"), *(process(*child) for child in children))}
-    assert registry.claude_pid(10, by_engine, table) == pid
+def test_which_processes_may_register_for_the_terminal(root, runs, children, pids):
+    below = [process(pid, ppid, name, *state) for pid, ppid, name, _, *state in children]
+    programs = {10: runs} | {child[0]: child[3] for child in children}
+    found = registry.launched(process(10, 1, root), below, programs.__getitem__)
+    assert [one.pid for one in found] == pids
+
+
+def test_what_a_launcher_has_started_in_another_session_is_none_of_the_terminal():
+    elsewhere = evolve(process(11, 10, "claude"), sid=11)
+    assert registry.launched(process(10, 1, "node"), [elsewhere], str) == []
 
 
 @pytest.mark.parametrize(
@@ -185,8 +198,11 @@ def test_nothing_private_is_in_a_record_s_text():
 
 
 def test_the_folder():
-    assert str(registry.folder({"HOME": "/home/a"})) == "/home/a/.claude/sessions"
-    assert str(registry.folder({"HOME": "/home/a", "CLAUDE_CONFIG_DIR": "/x"})) == "/x/sessions"
+    env = {"HOME": "/home/a"}
+    assert str(registry.folder(env, "/proj")) == "/home/a/.claude/sessions"
+    assert str(registry.folder({**env, "CLAUDE_CONFIG_DIR": "/x"}, "/proj")) == "/x/sessions"
+    assert str(registry.folder({**env, "CLAUDE_CONFIG_DIR": ".own"}, "/proj")) == "/proj/.own/sessions"
+    assert str(registry.folder({"HOME": "h"}, "/proj")) == "/proj/h/.claude/sessions"
 
 
 def test_the_reader_takes_plain_records_of_living_processes_and_nothing_else(tmp_path):
@@ -207,14 +223,11 @@ def test_the_reader_takes_plain_records_of_living_processes_and_nothing_else(tmp
     os.mkfifo(tmp_path / "4.json")
     (tmp_path / "5.json").write_bytes(b"x" * (registry.RECORD_BYTES + 10))
     (found,) = registry.read_records(tmp_path)
-    assert registry.read_record(tmp_path, me.pid) == found
     facts = Facts(pid=me.pid, start_ticks=me.start_ticks, cwd=os.path.realpath(tmp_path), pid_domain=domain)
-    assert registry.doubt(found, facts) == "cwd"
-    assert registry.doubt(registry.real_cwd(found), facts) is None
     assert registry.record_of(tmp_path, facts) == found
     assert registry.record_of(tmp_path, evolve(facts, start_ticks=1)) is None
     assert registry.record_of(tmp_path, evolve(facts, pid=2)) is None
-    assert registry.read_record(tmp_path, 2) is None
+    assert registry.record_of(tmp_path, evolve(facts, cwd="/")) is None
     assert registry.read_records(tmp_path / "nowhere") is None
 
 

@@ -229,6 +229,7 @@ def runnable(file, text):
     [
         (lambda file: file.mkdir(), "is a folder, not a program"),
         (lambda file: file.symlink_to("/gone/opencode"), "is a link to /gone/opencode, which does not exist"),
+        (lambda file: runnable(file, "#!/bin/\0sh\n"), "needs \0sh: there is no file /bin/\0sh"),
         (lambda file: file.write_text("x"), "is not an executable file (chmod +x)"),
         (lambda file: os.mkfifo(file), "is no program"),
         (lambda file: runnable(file, "@ECHO off\r\n"), "opencode is a script for Windows, not a program"),

@@ -5,11 +5,10 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from attrs import evolve
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hybridmux.agents import codex_locks, omp_breadcrumb
 from hybridmux.agents import testimony as files
@@ -49,46 +48,19 @@ def test_no_other_file_is_a_lock_of_ours(file):
     assert codex_locks.threads_in([file], HOME) == []
 
 
-TABLE = """\
-1: FLOCK  ADVISORY  WRITE 100 fe:00:2377152 0 EOF
-2: POSIX  ADVISORY  READ 101 08:01:77 0 EOF
-2: -> POSIX  ADVISORY  WRITE 102 08:01:77 0 EOF
-3: OFDLCK ADVISORY  WRITE -1 08:01:78 0 EOF
-4: LEASE  ACTIVE    READ 103 08:01:79 0 EOF
-nonsense
-"""
-INODE = (0xFE, 0, 2377152)
-
-
-def test_the_locks_that_are_held():
-    assert codex_locks.parse_locks(TABLE) == [(100, INODE), (101, (8, 1, 77)), (-1, (8, 1, 78))]
-
-
-@pytest.mark.parametrize(
-    ("inode", "held"),
-    [(INODE, {100}), ((0xFE, 1, 2377152), set()), ((0xFE, 0, 2377153), set()), ((8, 1, 78), {-1})],
-)
-def test_who_holds_a_lock(inode, held):
-    assert codex_locks.holders(codex_locks.parse_locks(TABLE), inode) == held
-
-
-@given(st.text())
-def test_no_table_makes_it_raise(text):
-    assert codex_locks.parse_locks(text + "\n1: FLOCK  ADVISORY  WRITE 1 00:00:1 0 EOF")
-
-
 def test_a_lock_that_this_process_holds_is_seen_and_is_its_own(tmp_path):
-    env = {"CODEX_HOME": str(tmp_path)}
+    where = {"CODEX_HOME": str(tmp_path)}, "/"
+    home = codex_locks.home(*where)
     folder = tmp_path / "thread-writer-locks"
     folder.mkdir()
-    assert not codex_locks.lockers(OLD, env)
+    assert not codex_locks.lockers(OLD, *where)
     with (folder / f"{OLD}.lock").open("w") as file:
-        assert codex_locks.held_threads([os.getpid()], env) == [OLD]
-        assert not codex_locks.lockers(OLD, env)
+        assert codex_locks.held_threads([os.getpid()], home) == [OLD]
+        assert not codex_locks.lockers(OLD, *where)
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert codex_locks.lockers(OLD, env) == {os.getpid()}
-        assert not codex_locks.lockers(f"../{OLD}", env)
-    assert codex_locks.held_threads([os.getpid()], env) == []
+        assert codex_locks.lockers(OLD, *where) == {os.getpid()}
+        assert not codex_locks.lockers(f"../{OLD}", *where)
+    assert codex_locks.held_threads([os.getpid()], home) == []
 
 
 @contextmanager
@@ -107,7 +79,7 @@ def holder(home, thread, *, launched=False):
 def stated(pid, home):
     """The session that the files state of a codex with this pid."""
     env = {"CODEX_HOME": str(home)}
-    subject = files.Subject(pid=pid, start_ticks=0, by_engine=True, tty="", cwd="/", env=env, started_at=0)
+    subject = files.Subject(pid=pid, start_ticks=0, tty="", cwd="/", env=env, started_at=0)
     return files.testimony(CODEX, subject).session_id
 
 
@@ -127,8 +99,9 @@ def test_a_codex_that_was_started_by_a_codex_is_another_one(tmp_path):
 
 
 def test_codex_home():
-    assert codex_locks.home({"HOME": "/nowhere"}) == "/nowhere/.codex"
-    assert codex_locks.home({"HOME": "/nowhere", "CODEX_HOME": "/x"}) == "/x"
+    assert codex_locks.home({"HOME": "/nowhere"}, "/proj") == "/nowhere/.codex"
+    assert codex_locks.home({"HOME": "/nowhere", "CODEX_HOME": "/x"}, "/proj") == "/x"
+    assert codex_locks.home({"HOME": "/nowhere", "CODEX_HOME": ".own"}, "/proj") == "/proj/.own"
 
 
 # --- omp ---
@@ -184,20 +157,63 @@ def test_the_name_of_a_terminal_s_breadcrumb(tty, name):
 
 
 def test_the_reader_takes_a_plain_file(tmp_path):
-    env = {"PI_CODING_AGENT_DIR": str(tmp_path)}
-    folder = omp_breadcrumb.folder(env)
-    folder.mkdir()
     (tmp_path / "link").symlink_to(tmp_path)
-    (folder / "pts-3").write_text(f"{tmp_path / 'link'}\n{FILE}\n")
-    (folder / "pts-4").symlink_to(folder / "pts-3")
-    os.mkfifo(folder / "pts-5")
-    crumb = omp_breadcrumb.read_breadcrumb(folder, "/dev/pts/3")
+    (tmp_path / "pts-3").write_text(f"{tmp_path / 'link'}\n{FILE}\n")
+    (tmp_path / "pts-4").symlink_to(tmp_path / "pts-3")
+    os.mkfifo(tmp_path / "pts-5")
+
+    here = os.path.realpath(tmp_path)
+
+    def read(tty, cwd=here, started_at=1.0):
+        return omp_breadcrumb.breadcrumb_of(tmp_path, tty, cwd=cwd, started_at=started_at)
+
+    crumb = read("/dev/pts/3")
     assert crumb.session_id == ID
-    assert crumb.cwd == os.path.realpath(tmp_path)
-    assert crumb.written_at > 0
-    known = {"cwd": os.path.realpath(tmp_path), "started_at": crumb.written_at - 1}
-    assert omp_breadcrumb.breadcrumb_of(folder, "/dev/pts/3", **known) == crumb
-    assert omp_breadcrumb.breadcrumb_of(folder, "/dev/pts/3", **{**known, "cwd": "/"}) is None
-    assert omp_breadcrumb.breadcrumb_of(folder, "/dev/pts/9", **known) is None
-    assert [omp_breadcrumb.read_breadcrumb(folder, f"/dev/pts/{n}") for n in (4, 5, 6)] == [None] * 3
-    assert str(omp_breadcrumb.folder({"HOME": "/h"})) == "/h/.omp/agent/terminal-sessions"
+    assert read("/dev/pts/3", cwd="/") is None
+    assert read("/dev/pts/3", started_at=crumb.written_at + 1) is None
+    assert [read(f"/dev/pts/{n}") for n in (4, 5, 6)] == [None] * 3
+
+
+STATE, MOVED = "/proj/state/omp", "/proj/state/omp/profiles/work"
+PI = "/h/.omp/profiles/work/agent"
+
+
+@pytest.mark.parametrize(
+    ("env", "there", "folder"),
+    [
+        ({}, [], "/h/.omp/agent"),
+        ({"PI_CODING_AGENT_DIR": "/x"}, [], "/x"),
+        ({"PI_CODING_AGENT_DIR": "own"}, [], "/proj/own"),
+        ({"PI_CONFIG_DIR": ".own"}, [], "/h/.own/agent"),
+        ({"PI_CONFIG_DIR": "/own"}, [], "/h/own/agent"),
+        ({"OMP_PROFILE": "work"}, [], PI),
+        ({"PI_PROFILE": " work "}, [], PI),
+        ({"OMP_PROFILE": "home", "PI_PROFILE": "work"}, [], "/h/.omp/profiles/home/agent"),
+        ({"OMP_PROFILE": "", "PI_PROFILE": "work"}, [], "/h/.omp/agent"),
+        ({"OMP_PROFILE": "default"}, [], "/h/.omp/agent"),
+        ({"OMP_PROFILE": "../work"}, [], "/h/.omp/agent"),
+        ({"OMP_PROFILE": "work", "PI_CONFIG_DIR": ".own"}, [], "/h/.own/profiles/work/agent"),
+        ({"OMP_PROFILE": "work", "PI_CODING_AGENT_DIR": "/x"}, [], PI),
+        ({"OMP_PROFILE": "", "PI_PROFILE": "work", "PI_CODING_AGENT_DIR": PI}, [], "/h/.omp/agent"),
+        ({"OMP_PROFILE": "", "PI_PROFILE": "work", "PI_CODING_AGENT_DIR": "/x"}, [], "/x"),
+        ({"XDG_STATE_HOME": "state"}, [], "/h/.omp/agent"),
+        ({"XDG_STATE_HOME": "state"}, [STATE], STATE),
+        ({"XDG_STATE_HOME": "/proj/state"}, [STATE], STATE),
+        ({"XDG_STATE_HOME": "state\0"}, [STATE], "/h/.omp/agent"),
+        ({"XDG_STATE_HOME": "state", "PI_CODING_AGENT_DIR": "/x"}, [STATE], "/x"),
+        ({"XDG_STATE_HOME": "state", "PI_CODING_AGENT_DIR": "/h/.omp/agent/"}, [STATE], STATE),
+        ({"XDG_STATE_HOME": "state", "OMP_PROFILE": "work"}, [STATE], PI),
+        ({"XDG_STATE_HOME": "state", "OMP_PROFILE": "work"}, [MOVED], MOVED),
+    ],
+)
+def test_omp_s_folder(tmp_path, env, there, folder):
+    """The root of these paths is a folder of the test's own."""
+
+    def below(path):
+        return f"{tmp_path}{path}" if path.startswith("/") else path
+
+    for path in there:
+        Path(below(path)).mkdir(parents=True)
+    rooted = {key: value if key == "PI_CONFIG_DIR" else below(value) for key, value in env.items()}
+    found = omp_breadcrumb.folder({"HOME": below("/h"), **rooted}, below("/proj"))
+    assert str(found) == below(f"{folder}/terminal-sessions")

@@ -26,6 +26,16 @@ async def test_a_folder_goes_with_its_block(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+async def test_a_folder_that_another_sweep_takes_first_is_left_to_it(tmp_path, monkeypatch):
+    """It goes between the look into the temp folder and the look at it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    async with temp_folder() as folder:
+        space = Path(folder).name.split("-")[1]
+        dead = tmp_path / f"hybridmux-{space}-{pid_of_the_dead()}-7-abc"
+        monkeypatch.setattr(Path, "glob", lambda *_: [dead])
+        assert sweep() == 0
+
+
 async def test_only_folders_of_dead_makers_are_swept(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     dead = pid_of_the_dead()

@@ -9,7 +9,7 @@ from hybridmux.errors import BadRequest
 from hybridmux.wire.chat import ChatState, ConfigOption, Eligibility
 from hybridmux.wire.chat_commands import PromptBody
 from hybridmux.wire.chat_events import ChatEvents
-from hybridmux.wire.convert import dump, read, read_bytes, write
+from hybridmux.wire.convert import dump, encode, read, read_bytes, write
 from hybridmux.wire.launch import LaunchConfigBody
 from hybridmux.wire.openapi import classes, document
 from hybridmux.wire.sessions import SwitchRequest, SwitchResult
@@ -52,6 +52,12 @@ def test_optional_fields_are_left_out_and_nulls_are_kept():
     assert state["turn"] is None
     assert "phase" not in state
     assert dump(Eligibility(available=True)) == b'{"available":true}'
+
+
+def test_file_names_that_are_not_utf_8_are_told_as_well_as_can_be():
+    value = {"a": ["/b_\udcff", {"\ud800": 1}], "b": ("é", None)}
+    assert encode(value) == '{"a":["/b_?",{"?":1}],"b":["é",null]}'.encode()
+    assert dump(Eligibility(available=False, text="/b_\udcff")) == b'{"available":false,"text":"/b_?"}'
 
 
 @pytest.mark.parametrize("value", ["x", True, None])
