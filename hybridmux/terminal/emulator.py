@@ -203,7 +203,8 @@ def _number(param: str) -> int:
 
 
 def _graphics(params: list[str]) -> list[int]:
-    """SGR parameters in the form pyte knows: colours by `;`, plain underlines, no underline colour."""
+    """SGR parameters in the form pyte knows: colours by `;`, plain underlines, no underline colour. May
+    be empty, which is no reset."""
     numbers: list[int] = []
     todo = list(reversed(params))
     while todo:
@@ -221,10 +222,12 @@ def _graphics(params: list[str]) -> list[int]:
 
 def _sub_parameters(first: int, rest: list[str]) -> list[int]:
     values = [_number(one) for one in rest]
-    if first in (38, 48) and values[:1] == [5]:
-        return [first, 5, *values[1:2]]
-    if first in (38, 48) and values[:1] == [2]:
-        return [first, 2, *values[-3:]] if len(values) >= 4 else []
+    if first in (38, 48) and values[0] == 5:
+        return [first, 5, values[1]] if len(values) > 1 else []
+    if first in (38, 48) and values[0] == 2:
+        # A colour space comes before the three, if there is room for it.
+        rgb = values[2:5] if len(values) > 4 else values[1:]
+        return [first, 2, *rgb] if len(rgb) == 3 else []
     if first == 4:
         return [4 if values[0] else 24]
     return []
