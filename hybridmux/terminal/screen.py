@@ -37,7 +37,7 @@ _HINTS = (b"\x1b[?", b"\x1b[>", b"\x1b[<")
 _COUNTED = re.compile(rb"\x1b\[[<>][0-9]*u")
 """Those of them of which each one counts, and not only the last."""
 _PIECE = 64 * 1024
-_STEP = 256
+_STEP = 64
 """Bytes drawn between two looks at how much work they were."""
 _SIZES = 64
 
