@@ -85,7 +85,14 @@ SCREEN_PAUSE = 0.05
 SCREEN_REST = 3.0
 """Catching up unasked rests so many times as long as it works: a quarter of a core at most."""
 SCREEN_SLICE = 4 * KIB
-"""Bytes the screen model draws between two checkpoints."""
+"""Bytes the screen model draws between two checkpoints, if they are not so much work that it stops before."""
+SCREEN_WORK = 16 * KIB
+"""What it does between two checkpoints; 1 is one cell drawn, a sequence costs 16 and more."""
+SCREEN_AT_ONCE = 4 * MIB
+"""What it does when somebody cannot wait, before it skips to what is near the end: four times what as much
+ordinary text as it may be behind takes."""
+SCREEN_LEFT_OUT = 4 * KIB
+"""Sequences that set modes which it takes, at most, from what it leaves out."""
 INPUT_FRAME = 1 * MIB
 
 # ACP.

@@ -8,9 +8,10 @@ import re
 from itertools import islice
 from typing import Any
 
-from hybridmux.wire import convert
+import orjson
 
 from hybridmux.budgets import GLUED_BYTES, GLUED_TRIES
+from hybridmux.wire import convert
 
 _BEGINS = re.compile(rb'\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:')
 

@@ -4,6 +4,7 @@
 it runs all start files, so whoever calls asks once and hands it on. None: the shell did not get so far.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -17,6 +18,7 @@ from hybridmux.agents.shared_server import apart
 from hybridmux.agents.versions import Engine, older, outdated, read_version
 from hybridmux.budgets import ASK_SECONDS
 from hybridmux.proc.spawn import SpawnFailed
+from hybridmux.wire.launch import HIDDEN
 from hybridmux.wire.types import Outdated, Place
 
 Env = Mapping[str, str]
@@ -153,12 +155,14 @@ def _named(profile: Profile, env: Env, cwd: str) -> Obstacle | None:
     if SCRIPT.search(value) and readable(value, cwd):
         return None
     try:
-        trouble = no_program(locate(value, env, cwd)) if value.strip() else f'it is "{value}"'
+        trouble = no_program(locate(value, env, cwd)) if value.strip() else "it is blank"
     except SpawnFailed as exc:
         trouble = str(exc)
     if trouble is None:
         return None
-    return Obstacle(side="acp", text=f"{variable} names no program: {trouble}; correct it or unset it")
+    # As everywhere, which variable it is is told, and not what it says.
+    unsaid = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", HIDDEN, trouble) if value.strip() else trouble
+    return Obstacle(side="acp", text=f"{variable} names no program: {unsaid}; correct it or unset it")
 
 
 def how_to_install(profile: Profile, part: Part) -> str | None:

@@ -16,6 +16,7 @@ from hybridmux.agents.profile import Profile
 from hybridmux.agents.registry import Registry
 from hybridmux.conversation.inputs import folder
 from hybridmux.errors import BadRequest, StoreUnusable
+from hybridmux.proc.inherited import inherited
 from hybridmux.store.configs import Config, ConfigStore
 from hybridmux.wire.launch import HIDDEN
 
@@ -86,7 +87,7 @@ async def _troubles(
         cwd = folder(config.cwd)
     except BadRequest:
         return [f"its folder {config.cwd or Path.home()} is not there; make it, or edit the config"], []
-    env = profile.environment({**environ, **config.env})
+    env = profile.environment({**inherited(environ), **config.env})
     seen = await surroundings(launch, env, cwd)
     if seen is None:
         return ["the shell of its command ends before the agent starts; look at its start files"], []

@@ -14,7 +14,7 @@ from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.shell import ShellSession
 from hybridmux.conversation.sides import Plan, Sides
 from hybridmux.errors import BadRequest
-from hybridmux.proc.mark import ENV
+from hybridmux.proc.inherited import inherited
 from hybridmux.proc.paths import real
 from hybridmux.store.configs import Config, check_command
 from hybridmux.store.records import Record, RecordStore
@@ -37,7 +37,7 @@ class Maker:
     ) -> None:
         self._sides, self._registry, self._records = sides, registry, records
         self._budgets, self._bell = budgets, bell
-        self._environ = {key: value for key, value in environ.items() if key != ENV}
+        self._environ = inherited(environ)
 
     def hybrid(self, record: Record, env: Mapping[str, str]) -> HybridSession:
         """A session for a record, with the environment of its launch config. Raises `Conflict`."""

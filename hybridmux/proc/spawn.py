@@ -1,16 +1,20 @@
 """Starting a program: found and checked first, in a session of its own, marked, with nothing leaked into it.
 
 No Python runs between fork and exec (`subprocess` uses vfork then): a fork beside threads can hang for ever.
-A program on a PTY goes through a one-line shell that opens the terminal by its name, which makes it the
-controlling terminal of a session leader that has none, and then becomes the program under the same pid.
+A program on a PTY goes through another that makes a session with the terminal as its controlling one and then
+becomes the program under the same pid: `setsid -c`, which hands on the environment as it is. Where there is
+none, a one-line shell opens the terminal by its name, which does the same for a session leader that has none;
+but dash drops variables whose names are no identifiers.
 """
 
 import errno
 import os
+import shutil
 import stat
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
@@ -120,9 +124,10 @@ async def spawn(
     checkpoint after the program has started, so a cancelled caller still gets its child.
     """
     program = resolve(argv[0], env.get("PATH", os.defpath), cwd)
-    command = [*_by_shell(program), program, *argv[1:]]
+    command, leads = [*_by_shell(program), program, *argv[1:]], True
     if tty_name:
-        command = [*_SHIM, tty_name, *command]
+        before, leads = _onto(tty_name)
+        command = [*before, *command]
     full_env = {**env, ENV: str(mark), "PWD": cwd}
     with ExitStack() as theirs, ExitStack() as ours:
         ends = [
@@ -137,7 +142,7 @@ async def spawn(
                 stderr=ends[2][0],
                 cwd=cwd,
                 env=full_env,
-                start_new_session=True,
+                start_new_session=leads,
             )
             # A zombie still has its entry: nobody else may reap it.
             seen = table.entry(process.pid)
@@ -145,6 +150,19 @@ async def spawn(
             _owned[process.pid] = ticks
         ours.pop_all()
     return Child(process.pid, ticks, mark, tty_name, ends[0][1], ends[1][1], ends[2][1], process)
+
+
+@cache
+def _setsid() -> str | None:
+    """The system's own; what is in the user's PATH may be anything."""
+    return shutil.which("setsid", path=os.defpath)
+
+
+def _onto(tty_name: str) -> tuple[Sequence[str], bool]:
+    """The words before a command that make the terminal its controlling one, and whether it has to be the
+    leader of a session before. `setsid` must not be: it would fork, and the program be another process."""
+    setsid = _setsid()
+    return ((setsid, "-c"), False) if setsid else ((*_SHIM, tty_name), True)
 
 
 def _end(fd: int, theirs: ExitStack, ours: ExitStack, *, reading: bool) -> tuple[int, int | None]:
@@ -210,7 +228,7 @@ def search(name: str, path: str, cwd: str) -> str:
         if found != errno.ENOENT:
             number = found
     if number == errno.ENOENT:
-        where = "" if "/" in name else f" in PATH ({path})"
+        where = "" if "/" in name else " in PATH"
         raise SpawnFailed(f"cannot start {name}: no such program{where}", missing=True)
     raise SpawnFailed(f"cannot start {name}: {os.strerror(number)}")
 

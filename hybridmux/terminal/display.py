@@ -1,20 +1,17 @@
-"""pyte's screen with what real terminal programs need beyond it, and without what stops it.
+"""The screen model: the canvas with its modes, what is saved of it, and what one can see of it.
 
-Added: the alternate screen, SU/SD, REP, CBT/CHT, soft reset, zero-width characters that do not combine (pyte
-drops the rest of the text at one). Different: one saved cursor as terminals have, not a stack that grows; a
-shrinking screen keeps its cursor inside; `CSI 3 J` clears only the scrollback, of which there is none; no
-switch to 132 columns, which terminals refuse unless asked.
+Added to pyte: the alternate screen, soft reset, the forms in which keys are sent. Different: one saved cursor
+as terminals have, not a stack that grows; no switch to 132 columns, which terminals refuse unless asked.
 """
 
-import unicodedata
-from collections import defaultdict
 from copy import copy
-from typing import Any
 
 from pyte import charsets as cs
 from pyte import modes
-from pyte.screens import Char, Cursor, Screen, StaticDefaultDict, wcwidth
+from pyte.screens import Cursor
 
+from hybridmux.terminal.canvas import Canvas
+from hybridmux.terminal.cells import Row
 from hybridmux.terminal.modes import Inputs, Keys, Modes
 
 _ALTERNATE = {47, 1047, 1049}
@@ -22,16 +19,13 @@ _REFUSED = {modes.DECCOLM >> 5}
 _BRACKETED_PASTE = 2004 << 5
 _SOFT = {1 << 5, modes.DECOM, modes.IRM, 66 << 5}
 """What DECSTR turns off; the mouse, pastes and the like stay as they are."""
-_COMBINED = 8
-"""Characters in one cell; a stream of accents would make it grow without end."""
 
 
-class Display(Screen):
+class Display(Canvas):
     """Rows and columns of cells. Its methods are called by the emulator."""
 
     def __init__(self, cols: int, rows: int) -> None:
-        self._main: tuple[Any, Cursor] | None = None
-        self._last = " "
+        self._main: tuple[list[Row], Cursor] | None = None
         super().__init__(cols, rows)
 
     # What one can see.
@@ -62,81 +56,6 @@ class Display(Screen):
             shape=inputs.shape,
         )
 
-    def rows_text(self) -> list[str]:
-        """The text of each row without trailing blanks, as many as the screen has."""
-        return [self._row_text(self.buffer.get(y)) for y in range(self.lines)]
-
-    def _row_text(self, row: StaticDefaultDict[int, Char] | None) -> str:
-        if not row:
-            return ""
-        return "".join([row[x].data for x in range(self.columns)]).rstrip()
-
-    # Text.
-
-    def draw(self, data: str) -> None:
-        """Draws text without control characters at the cursor."""
-        if not data.isascii():
-            data = self._drawable(data)
-        if data:
-            self._last = data[-1]
-            super().draw(data)
-
-    def _drawable(self, data: str) -> str:
-        """Without what neither advances nor combines, and without the ninth accent on a letter."""
-        x = self.cursor.x
-        room = _COMBINED - (len(self.buffer[self.cursor.y][x - 1].data) if x else 0)
-        kept: list[str] = []
-        for char in data:
-            if wcwidth(char) > 0:
-                room = _COMBINED - 1
-            elif unicodedata.combining(char) and room > 0:
-                room -= 1
-            else:
-                continue
-            kept.append(char)
-        return "".join(kept)
-
-    def repeat(self, count: int = 1) -> None:
-        """REP: draws the last character again."""
-        self.draw(self._last * min(count or 1, self.columns * self.lines))
-
-    # Rows.
-
-    def _shift(self, top: int, bottom: int, count: int) -> None:
-        """Moves the rows `top`..`bottom` up by `count` (down, if negative); blank rows come in."""
-        old = {y: self.buffer.pop(y) for y in range(top, bottom + 1) if y in self.buffer}
-        for y, row in old.items():
-            if top <= y - count <= bottom:
-                self.buffer[y - count] = row
-
-    def _margins(self) -> tuple[int, int]:
-        return self.margins or (0, self.lines - 1)
-
-    def scroll_up(self, count: int = 1) -> None:
-        """SU: the scrolling region moves up."""
-        self._shift(*self._margins(), count or 1)
-
-    def scroll_down(self, count: int = 1) -> None:
-        """SD: the scrolling region moves down."""
-        self._shift(*self._margins(), -(count or 1))
-
-    def insert_lines(self, count: int | None = 1) -> None:
-        top, bottom = self._margins()
-        if top <= self.cursor.y <= bottom:
-            self._shift(self.cursor.y, bottom, -(count or 1))
-            self.carriage_return()
-
-    def delete_lines(self, count: int | None = 1) -> None:
-        top, bottom = self._margins()
-        if top <= self.cursor.y <= bottom:
-            self._shift(self.cursor.y, bottom, count or 1)
-            self.carriage_return()
-
-    def next_line(self) -> None:
-        """NEL."""
-        self.carriage_return()
-        self.index()
-
     # Cursor.
 
     def save_cursor(self) -> None:
@@ -144,52 +63,33 @@ class Display(Screen):
         del self.savepoints[:-1]
 
     def restore_cursor(self) -> None:
-        saved = list(self.savepoints)
-        super().restore_cursor()
-        self.savepoints = saved
-        self.cursor = copy(self.cursor)
-
-    def cursor_to_line(self, line: int | None = 1) -> None:
-        origin = self.margins.top if self.margins and modes.DECOM in self.mode else 0
-        self.cursor.y = (line or 1) - 1 + origin
-        self.ensure_vbounds()
-
-    def tabs(self, count: int = 1) -> None:
-        """CHT: forward by tab stops."""
-        for _ in range(min(count or 1, self.columns)):
-            self.tab()
-
-    def back_tabs(self, count: int = 1) -> None:
-        """CBT: back by tab stops."""
-        for _ in range(min(count or 1, self.columns)):
-            self.cursor.x = max((stop for stop in self.tabstops if stop < self.cursor.x), default=0)
-
-    # Erasing.
-
-    def erase_in_display(self, how: int = 0, *_: object, **__: object) -> None:
-        if how in (0, 1, 2):
-            super().erase_in_display(how)
-
-    def erase_in_line(self, how: int = 0, private: bool = False) -> None:
-        if how in (0, 1, 2):
-            super().erase_in_line(how, private)
+        if not self.savepoints:
+            super().restore_cursor()
+            return
+        saved = self.savepoints[-1]
+        self.g0_charset, self.g1_charset, self.charset = saved.g0_charset, saved.g1_charset, saved.charset
+        self.mode |= {modes.DECOM} if saved.origin else set()
+        self.mode |= {modes.DECAWM} if saved.wrap else set()
+        self.cursor = copy(saved.cursor)
+        self.ensure_hbounds()
+        self.ensure_vbounds(use_margins=True)
 
     # Modes.
 
     def set_mode(self, *numbers: int, private: bool = False, **_: object) -> None:
         super().set_mode(*self._allowed(numbers, private), private=private)
         if private and _ALTERNATE & set(numbers) and self._main is None:
-            self._main = self.buffer, copy(self.cursor)
-            self.buffer = defaultdict(lambda: StaticDefaultDict(self.default_char))
+            self._main = self.cells.rows, copy(self.cursor)
+            self.cells.clear()
 
     def reset_mode(self, *numbers: int, private: bool = False, **_: object) -> None:
         super().reset_mode(*self._allowed(numbers, private), private=private)
         if private and _ALTERNATE & set(numbers) and self._main is not None:
-            self.buffer, cursor = self._main
+            self.cells.rows, cursor = self._main
             self._main = None
             if 1049 in numbers:
                 self.cursor = cursor
-            self._keep_inside()
+            self.keep_inside()
 
     @staticmethod
     def _allowed(numbers: tuple[int, ...], private: bool) -> list[int]:
@@ -256,19 +156,7 @@ class Display(Screen):
     # Size.
 
     def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        lines, columns = lines or self.lines, columns or self.columns
-        self._shift(0, self.lines - 1, max(0, self.cursor.y - lines + 1))
-        self.cursor.y -= max(0, self.cursor.y - lines + 1)
-        for y in [y for y in self.buffer if y >= lines]:
-            del self.buffer[y]
-        for row in self.buffer.values():
-            for x in [x for x in row if x >= columns]:
-                del row[x]
-        self.tabstops.update(range(8 * (self.columns // 8 + 1), columns, 8))
-        self.lines, self.columns = lines, columns
-        self.margins = None
-        self._keep_inside()
-
-    def _keep_inside(self) -> None:
-        self.ensure_hbounds()
-        self.ensure_vbounds()
+        super().resize(lines, columns)
+        if self._main:
+            rows, cursor = self._main
+            self._main = self.fitted(rows, cursor, self.lines), cursor

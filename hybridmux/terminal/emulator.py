@@ -28,6 +28,8 @@ _LONGEST = 4096
 """Characters of an unfinished sequence that are kept; more is not one."""
 _PARAMS = 32
 _NUMBER = 9999
+_TOKEN_WORK = 16
+"""What a sequence costs besides what it does, as much as drawing so many cells."""
 
 METHODS = {
     "@": ("insert_characters", 1),
@@ -112,6 +114,11 @@ class Emulator:
         """Whether the next byte is not part of a sequence or a string that has begun."""
         return not self._rest and self._string is None
 
+    @property
+    def work(self) -> int:
+        """What has been done so far: 1 is one cell drawn. A few milliseconds are ten thousands of it."""
+        return self.display.cells.work
+
     def resync(self) -> None:
         """What is fed next begins at a boundary, whatever came before."""
         self._decoder.reset()
@@ -129,6 +136,7 @@ class Emulator:
     def _token(self, text: str, at: int) -> int:
         found = _TOKEN.match(text, at)
         assert found is not None, "the pattern ends in any character"
+        self.display.cells.work += _TOKEN_WORK
         kind = found.lastgroup
         if found.end() == len(text) and kind in ("cut", "stray") and not found["cut"]:
             self._rest = text[at:] if len(text) - at <= _LONGEST else ""
@@ -140,6 +148,7 @@ class Emulator:
             self._sequence(found["csi"], found["final"])
         elif kind == "string":
             self._string = _ENDS[found["string"] in ("\x1b]", "\x9d")]
+            self.display.forget()
         elif kind == "escape":
             self._escape(found["inter"], found["escape"])
         elif kind == "control":
@@ -156,14 +165,17 @@ class Emulator:
         return found.start() if found[0] == "\x1b" else found.end()
 
     def _control(self, char: str) -> None:
+        self.display.cells.work += _TOKEN_WORK
         if name := CONTROLS.get(char):
             getattr(self.display, name)()
+        self.display.forget()
 
     def _escape(self, inter: str, final: str) -> None:
         if name := ESCAPES.get(inter + final):
             getattr(self.display, name)()
         elif inter in ("(", ")"):
             self.display.define_charset(final, inter)
+        self.display.forget()
 
     def _sequence(self, body: str, final: str) -> None:
         for char in _CONTROLS.findall(body):
@@ -174,13 +186,15 @@ class Emulator:
         params = found["params"].split(";")[:_PARAMS]
         key = found["prefix"] + found["inter"] + final
         if key == "m":
-            self.display.select_graphic_rendition(*_graphics(params))
+            if numbers := _graphics(params):  # pyte takes none for a reset
+                self.display.select_graphic_rendition(*numbers)
         elif key in ("h", "l", "?h", "?l"):
             change = self.display.set_mode if final == "h" else self.display.reset_mode
             change(*map(_number, params), private=bool(found["prefix"]))
         elif key in METHODS:
             name, most = METHODS[key]
             getattr(self.display, name)(*map(_number, params[:most]))
+        self.display.forget()
 
 
 def _number(param: str) -> int:
@@ -189,7 +203,8 @@ def _number(param: str) -> int:
 
 
 def _graphics(params: list[str]) -> list[int]:
-    """SGR parameters in the form pyte knows: colours by `;`, plain underlines, no underline colour."""
+    """SGR parameters in the form pyte knows: colours by `;`, plain underlines, no underline colour. May
+    be empty, which is no reset."""
     numbers: list[int] = []
     todo = list(reversed(params))
     while todo:
@@ -207,10 +222,12 @@ def _graphics(params: list[str]) -> list[int]:
 
 def _sub_parameters(first: int, rest: list[str]) -> list[int]:
     values = [_number(one) for one in rest]
-    if first in (38, 48) and values[:1] == [5]:
-        return [first, 5, *values[1:2]]
-    if first in (38, 48) and values[:1] == [2]:
-        return [first, 2, *values[-3:]] if len(values) >= 4 else []
+    if first in (38, 48) and values[0] == 5:
+        return [first, 5, values[1]] if len(values) > 1 else []
+    if first in (38, 48) and values[0] == 2:
+        # A colour space comes before the three, if there is room for it.
+        rgb = values[2:5] if len(values) > 4 else values[1:]
+        return [first, 2, *rgb] if len(rgb) == 3 else []
     if first == 4:
         return [4 if values[0] else 24]
     return []

@@ -3,7 +3,8 @@
 Most output is never looked at. So the model stays behind the journal and catches up on a look, or, in small
 slices, when much has gathered. A flood is not drawn in full: plain text that only scrolls is skipped exactly,
 up to its last rows; from anything else that is too far behind only what sets modes is taken from the part
-left out.
+left out. Slices are measured by what there was to do, not only by their bytes: a few of them may be about the
+whole screen.
 """
 
 import re
@@ -12,7 +13,15 @@ from collections import deque
 
 import trio
 
-from hybridmux.budgets import SCREEN_AHEAD, SCREEN_BEHIND, SCREEN_NEAR, SCREEN_SLICE
+from hybridmux.budgets import (
+    SCREEN_AHEAD,
+    SCREEN_AT_ONCE,
+    SCREEN_BEHIND,
+    SCREEN_LEFT_OUT,
+    SCREEN_NEAR,
+    SCREEN_SLICE,
+    SCREEN_WORK,
+)
 from hybridmux.journal import ByteJournal
 from hybridmux.terminal.emulator import Emulator
 from hybridmux.terminal.markers import Scanner
@@ -25,7 +34,11 @@ _MODES = re.compile(
 )
 _HINTS = (b"\x1b[?", b"\x1b[>", b"\x1b[<")
 """Programs that set modes set one of these too; looking for them alone is ten times as fast."""
+_COUNTED = re.compile(rb"\x1b\[[<>][0-9]*u")
+"""Those of them of which each one counts, and not only the last."""
 _PIECE = 64 * 1024
+_STEP = 64
+"""Bytes drawn between two looks at how much work they were."""
 _SIZES = 64
 
 
@@ -46,17 +59,26 @@ class Screen:
         self._behind = min(SCREEN_BEHIND, journal.limit // 2)
 
     def text(self) -> str:
-        """The rows without trailing blanks, down to the last that is not empty. Draws all that is outstanding
-        first, at once; `look()` does it in slices."""
+        """The rows without trailing blanks, down to the last that is not empty. Draws what is outstanding
+        first, at once, or what is near the end where that is too much; `look()` does it in slices."""
         return "\n".join(self.lines()).rstrip("\n")
 
     def lines(self) -> list[str]:
         """As `text()`, but every row of the screen."""
         self._hurry()
-        while self.position < self.journal.end:
-            self._draw(_PIECE)
+        for near in (SCREEN_NEAR, 0):
+            if not self._finish():
+                self._leap(max(self.position, self.journal.end - near))
+        self._finish()
         self._resize_until(self.position)
         return self._emulator.display.rows_text()
+
+    def _finish(self) -> bool:
+        """Draws what is outstanding; False if that is more than can be done at once."""
+        until = self._emulator.work + SCREEN_AT_ONCE
+        while self.position < self.journal.end and self._emulator.work < until:
+            self._draw(_PIECE)
+        return self.position == self.journal.end
 
     async def look(self) -> str:
         """`text()`, other tasks running in between."""
@@ -114,9 +136,13 @@ class Screen:
         skipped = self._scrolled_away(data)
         if skipped:
             self._emulator.resync()
-        piece = data[skipped : skipped + at_most]
-        self._emulator.feed(piece)
-        self.position += skipped + len(piece)
+        done, stop = skipped, min(len(data), skipped + at_most)
+        until = self._emulator.work + SCREEN_WORK
+        while done < stop and self._emulator.work < until:
+            piece = data[done : min(done + _STEP, stop)]
+            self._emulator.feed(piece)
+            done += len(piece)
+        self.position += done
 
     def _scrolled_away(self, data: bytes) -> int:
         """How many bytes of `data` leave no trace: plain lines, two screenfuls before the end."""
@@ -148,7 +174,7 @@ class Screen:
         if left_out:
             self._emulator.resync()
         if any(hint in left_out for hint in _HINTS):
-            self._emulator.feed(b"".join(_MODES.findall(left_out)))
+            self._emulator.feed(b"".join(_newest(_MODES.findall(left_out))))
         self.position = target
         self._resize_until(target)
         if safe is None:
@@ -158,3 +184,15 @@ class Screen:
         while self._sizes and self._sizes[0][0] <= position:
             _, cols, rows = self._sizes.popleft()
             self._emulator.display.resize(rows, cols)
+
+
+def _newest(sequences: list[bytes]) -> list[bytes]:
+    """What has the same effect on modes: of each that only sets or resets the last one counts."""
+    kept: list[bytes] = []
+    seen: set[bytes] = set()
+    for one in reversed(sequences):
+        if one not in seen:
+            kept.append(one)
+            if not _COUNTED.fullmatch(one):
+                seen.add(one)
+    return kept[SCREEN_LEFT_OUT - 1 :: -1]

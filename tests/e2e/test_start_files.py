@@ -84,7 +84,8 @@ async def test_a_program_that_the_start_file_names_is_the_user_s_word(server, tm
         before = marked(running.data)
         with pytest.raises(Unexpected) as caught:
             await running.client.switch(sid, "acp")
-        assert f"CLAUDE_CODE_EXECUTABLE names no program: there is no file {mine}" in str(caught.value.body)
+        assert "CLAUDE_CODE_EXECUTABLE names no program: there is no file" in str(caught.value.body)
+        assert str(mine) not in str(caught.value.body)
         assert marked(running.data) == before
         mine.symlink_to(tmp_path / "bin" / "claude")
         assert (await running.client.switch(sid, "acp"))["side"] == "acp"

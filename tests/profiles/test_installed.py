@@ -263,14 +263,15 @@ async def test_the_user_s_own_program_must_exist(programs, tmp_path, variable, v
     env = {**programs.env, variable: value}
     found = await told(claudecode.PROFILE, launch("claude"), env, str(tmp_path), side="acp")
     assert [one.split(":")[0] for one in found] == ([] if well else [f"{variable} names no program"])
+    assert not any(value in one.partition(":")[2] for one in found), "values of the environment are not told"
 
 
-async def test_the_user_s_own_program_that_is_blank_is_quoted(programs):
+async def test_the_user_s_own_program_that_is_blank(programs):
     programs.says("codex", "codex-cli 0.171.0")
     programs.says("codex-acp", "2.6.0")
     env = {**programs.env, "CODEX_PATH": " "}
     assert await told(codex.PROFILE, launch("codex"), env, "/") == [
-        'CODEX_PATH names no program: it is " "; correct it or unset it'
+        'CODEX_PATH names no program: it is blank; correct it or unset it'
     ]
 
 

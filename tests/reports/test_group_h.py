@@ -206,7 +206,8 @@ async def test_h7_a_wrong_path_to_the_agent_is_refused_before_anything_stops(ser
         for how, words in WRONG.items():
             name_wrongly(named, how)
             error = await refused_untouched(running, sid)
-            assert f"CLAUDE_CODE_EXECUTABLE names no program: {named if how != 'nothing' else ''}" in error
+            assert "CLAUDE_CODE_EXECUTABLE names no program: " in error
+            assert str(named) not in error
             assert words in error
             if named.is_dir():
                 named.rmdir()

@@ -127,7 +127,25 @@ def test_the_alternate_screen(output, shown):
     ("output", "shown"),
     [
         ("ab\x1b[3b", "abbbb"),
-        ("\x1b[99999999bx", "\n\n\nx"),
+        ("\x1b[99999999bx", "x"),
+        ("ab\x1b[2b\x1b[2b", "abbb"),
+        ("a\x1b[31m\x1b[2bc", "ac"),
+        ("a\b\x1b[2bc", "c"),
+        ("12345678\x1b[12b", "1234567888\n8888888888"),
+        ("ab\x1b[37bc", "abb" + "b" * 7 + ("\n" + "b" * 10) * 2 + "\n" + "b" * 9 + "c"),
+        ("ab\x1b[9999bc", "\n".join(["b" * 10] * 3 + ["bc"])),
+        ("\x1b[?7lab\x1b[99bc", "abbbbbbbbc"),
+        ("中\x1b[5bx", "中" * 5 + "\n中x"),
+        ("e\u0301\x1b[2b", "é" * 3),
+        ("123456789中", "123456789\n中"),
+        ("0123456789\nx", "0123456789\n         x"),
+        ("中\x1b[1;2Hx", " x"),
+        ("中文\x1b[1;2H\x1b[2X", ""),
+        ("a中b\x1b[1;3H\x1b[P", "a b"),
+        ("\x1b[4;5Hx\x1b#8y", "yEEEEEEEEE" + "\nEEEEEEEEEE" * 3),
+        ("\x1b[4h中a\x1b[1;1H12345678", "12345678中"),
+        ("\x1b[1;5H\x1bH\x1b[1;1H\tx\x1b[1;5H\x1b[g\r\ty", "    x   y"),
+        ("one\x1b[?47h\x1b[4;1H\x1b[?47lx", "one\n\n\nx"),
         ("1\r\n2\r\n3\x1b[S", "2\n3"),
         ("1\r\n2\r\n3\x1b[2T", "\n\n1\n2"),
         ("1\r\n2\r\n3\r\n4\x1b[2;3r\x1b[S", "1\n3\n\n4"),
@@ -167,6 +185,68 @@ def test_what_is_added(output, shown):
 )
 def test_characters(output, shown):
     assert screen(output) == shown
+
+
+CURSORS = ["", "\x1b[2;3r", "\x1b[?7l", "\x1b[4h", "\x1b[4;6H", "\x1b[2;3r\x1b[4;2H", "\x1b[3;7H"]
+
+
+@given(
+    st.lists(st.sampled_from([*CURSORS, "text", "\x1b#8", "中文中文"]), max_size=5).map("".join),
+    st.sampled_from(["a", "中", "e\u0301", "0123456中"]),
+    st.integers(1, 300),
+)
+@settings(max_examples=400, deadline=None)
+def test_repeating_is_drawing_it_so_often(before, text, count):
+    last = "e\u0301" if text == "e\u0301" else text[-1]
+    repeated, drawn = Emulator(7, 4), Emulator(7, 4)
+    repeated.feed(f"{before}{text}\x1b[{count}b".encode())
+    drawn.feed(f"{before}{text}{last * count}".encode())
+    assert repeated.display.rows_text() == drawn.display.rows_text()
+    assert repeated.display.cursor.x == drawn.display.cursor.x
+    assert repeated.display.cursor.y == drawn.display.cursor.y
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        "58;5;1",
+        "58;2;1;2;3",
+        "58",
+        "58;5",
+        "58;2;1",
+        "58:5:1",
+        "58:2::1:2:3",
+        "38:2",
+        "38:5",
+        "48:9:1",
+        "7:3",
+    ],
+)
+def test_what_changes_no_attribute_resets_none(nothing):
+    emulator = Emulator(10, 4)
+    emulator.feed(b"\x1b[31;1m")
+    before = emulator.display.cursor.attrs
+    emulator.feed(f"\x1b[{nothing}m".encode())
+    assert emulator.display.cursor.attrs == before
+    emulator.feed(f"\x1b[{nothing};0m".encode() if ":" in nothing else b"\x1b[m")
+    assert not emulator.display.modes().graphics
+
+
+@pytest.mark.parametrize(
+    ("given", "fg", "bold"),
+    [
+        ("38:5;1", "default", True),
+        ("38:2::1:2:3;1", "010203", True),
+        ("38:2:1:2:3", "010203", False),
+        ("38:2::1:2:3:0:1", "010203", False),
+        ("58;5;1;31", "red", False),
+        ("31;58;2;1;1;1;1", "red", True),
+    ],
+)
+def test_colours_take_what_is_theirs(given, fg, bold):
+    emulator = Emulator(10, 4)
+    emulator.feed(f"\x1b[{given}m".encode())
+    assert (emulator.display.cursor.attrs.fg, emulator.display.cursor.attrs.bold) == (fg, bold)
 
 
 def test_accents_one_by_one_are_bounded_too():
@@ -227,7 +307,7 @@ def test_any_bytes_in_any_pieces(pieces, data):
         whole.display.cursor.x,
         whole.display.cursor.y,
     )
-    assert all(0 <= y < 5 for y in whole.display.buffer)
+    assert [len(row) for row in whole.display.cells.rows] == [12] * 5
     assert len(whole.display.savepoints) <= 1
     cols, rows = data.draw(st.integers(2, 30)), data.draw(st.integers(2, 10))
     whole.display.resize(rows, cols)

@@ -41,6 +41,60 @@ async def test_what_the_program_gets(terminal, shows):
         assert (t.cols, t.rows) == (70, 20)
 
 
+ODD = {
+    "spring.profile": "dev",
+    "BASH_FUNC_hi%%": "() {  echo hi\n}",
+    "npm_config_@me:registry": "https://registry",
+    "ProgramFiles(x86)": "C:",
+    "EMPTY": "",
+}
+
+
+async def test_it_gets_exactly_its_environment(env, mark):
+    given = {**env, **ODD}
+    async with open_terminal(
+        ["env", "-0"], cwd="/", env=given, mark=mark, cols=80, rows=24, budgets=FAST
+    ) as t:
+        await t.wait_exited()
+        seen = everything(t).decode().replace("\r\n", "\n")
+    assert dict(one.split("=", 1) for one in seen.split("\0") if one) == {**given, ENV: str(mark), "PWD": "/"}
+
+
+@pytest.fixture(params=["setsid", "shell"])
+def way(request, monkeypatch):
+    """How a program gets its terminal: as here, and as on a machine without `setsid`."""
+    if request.param == "shell":
+        monkeypatch.setattr(spawn, "_setsid", lambda: None)
+
+
+@pytest.mark.usefixtures("way")
+async def test_the_terminal_is_its_own_under_the_same_pid(terminal, until):
+    async with terminal("exec sleep 1000") as t:
+        seen = await until(lambda: (one := table.entry(t.child.pid)) and one.name == "sleep" and one)
+        assert (seen.start_ticks, seen.ppid) == (t.child.start_ticks, os.getpid())
+        assert seen.pid == seen.sid == seen.pgid
+        assert seen.tty_nr == os.stat(t.child.tty_name).st_rdev  # noqa: PTH116 - does not block
+        await t.write(b"\x03")  # the terminal's own signal finds it: it is in the foreground
+        assert await t.wait_exited() == -signal.SIGINT
+
+
+@pytest.mark.usefixtures("way")
+async def test_signals_are_as_in_a_new_login(terminal):
+    async with terminal("grep -E 'Sig(Ign|Blk)' /proc/self/status") as t:
+        await t.wait_exited()
+        assert [int(line.split()[1], 16) for line in everything(t).decode().splitlines()] == [0, 0]
+
+
+@pytest.mark.usefixtures("way")
+async def test_an_interpreter_that_is_missing_is_said_on_the_terminal(env, mark, tmp_path):
+    script = tmp_path / "script"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+    async with open_terminal([str(script)], cwd="/", env=env, mark=mark, cols=80, rows=24, budgets=FAST) as t:
+        assert await t.wait_exited() in (126, 127)
+        assert str(script) in everything(t).decode()
+
+
 @pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("kill -TERM $$", -signal.SIGTERM), (":", 0)])
 async def test_exit_codes(terminal, script, code):
     async with terminal(script) as t:
