@@ -26,6 +26,7 @@ from hybridmux.conversation.phases import PhaseTimeout, Position, Step
 from hybridmux.conversation.sides import ChatSide, Plan, Sides, TuiSide
 from hybridmux.conversation.sizing import Sizing
 from hybridmux.conversation.stay import Stay
+from hybridmux.conversation.supervised import supervised
 from hybridmux.conversation.turns import Turns
 from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.problems import said
@@ -118,15 +119,12 @@ class HybridSession:
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """The supervisor; returns when the session is over."""
         try:
-            async with trio.open_nursery() as self._nursery:
+            async with supervised(self.id, partial(self.end, "interrupted")) as self._nursery:
                 self.nursery.start_soon(self.outsiders.watch)
                 task_status.started()
                 await self.over.wait()
                 await self.operations.idle()
                 self._nursery.cancel_scope.cancel()
-        except Exception:
-            log.exception("session failed", extra={"session": self.id})
-            await self.end("interrupted")
         finally:
             self.changed()
 

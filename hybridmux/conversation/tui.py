@@ -189,7 +189,7 @@ class Tui:
 
     async def stop(self, *, clean: bool) -> str:
         """Quit keys if `clean`, then SIGTERM and SIGKILL to all its processes; returns its last text."""
-        self.terminal.family.members()  # remembered: what the program leaves behind is still found then
+        self.terminal.family.look()  # remembered: what the program leaves behind is still found then
         if clean and self.terminal.exit_code is None:
             await self._quit()
         report = self.report = await self.terminal.family.end(self._budgets.stopping_step)

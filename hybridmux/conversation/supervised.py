@@ -1,0 +1,20 @@
+"""The nursery of one session: an exception that is nobody's fault but ours ends this session, never the server."""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import trio
+
+log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def supervised(session: str, failed: Callable[[], Awaitable[None]]) -> AsyncIterator[trio.Nursery]:
+    """A nursery for everything of a session; what fails in it is logged, and `failed` sees to the rest."""
+    try:
+        async with trio.open_nursery() as nursery:
+            yield nursery
+    except Exception:
+        log.exception("session failed", extra={"session": session})
+        await failed()
