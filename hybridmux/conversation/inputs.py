@@ -21,7 +21,11 @@ def checked_name(name: str) -> str:
 
 def folder(text: str) -> str:
     """The folder a program starts in; the user's home if none is given. Raises `BadRequest`."""
-    path = Path(text).expanduser() if text else Path.home()
-    if not path.is_absolute() or not path.is_dir():
+    try:
+        path = Path(text).expanduser() if text else Path.home()
+        is_folder = path.is_absolute() and path.is_dir()
+    except (OSError, RuntimeError) as exc:  # a dead mount; `~nobody`
+        raise BadRequest(f"cwd {text!r} cannot be used: {exc}") from exc
+    if not is_folder:
         raise BadRequest(f"cwd {text!r} is not a folder (give an absolute path)")
     return str(path)

@@ -38,7 +38,11 @@ def note_login(s: HybridSession, exc: BaseException) -> None:
 
 def check_folder(s: HybridSession) -> None:
     """Raises 409 before anything is started: agents find their sessions by the folder."""
-    if not Path(s.plan.cwd).is_dir():
+    try:
+        is_there = Path(s.plan.cwd).is_dir()
+    except OSError as exc:  # a network folder whose server has gone, one that was made private
+        raise Conflict(f"the session's folder {s.record.cwd} cannot be used: {exc.strerror}") from exc
+    if not is_there:
         raise Conflict(f"the session's folder {s.record.cwd} is not there any more")
 
 
@@ -202,6 +206,7 @@ async def rolling_back(s: HybridSession, origin: Place) -> AsyncIterator[None]:
     except trio.Cancelled:
         raise  # the server stops: nothing is started any more
     except Exception as exc:
+        await trio.lowlevel.checkpoint_if_cancelled()  # the same, though this came first
         note_login(s, exc)
         why = f"{s.position.step.value}: {cause(exc)}"
         with trio.CancelScope(shield=True) as scope:

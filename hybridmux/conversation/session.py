@@ -23,6 +23,7 @@ from hybridmux.conversation.open_sides import OpenSides
 from hybridmux.conversation.operations import Operations, Stopping
 from hybridmux.conversation.outsiders import Outsiders
 from hybridmux.conversation.phases import PhaseTimeout, Position, Step
+from hybridmux.conversation.resting import framed
 from hybridmux.conversation.sides import ChatSide, Plan, Sides, TuiSide
 from hybridmux.conversation.sizing import Sizing
 from hybridmux.conversation.stay import Stay
@@ -286,11 +287,7 @@ class HybridSession:
             raise Stopping("the server is stopping")
 
         async def whole() -> T:
-            try:
+            async with framed(self):
                 return await work()
-            finally:
-                self.opening, self.checking = None, False
-                self.position.finish()
-                self.changed()
 
         return await self.operations.run(name, self.nursery, whole)

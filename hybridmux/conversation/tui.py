@@ -19,6 +19,7 @@ from hybridmux.conversation.typed import Typed
 from hybridmux.errors import HybridmuxError
 from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
+from hybridmux.terminal.keyboard import InputStuck
 from hybridmux.terminal.terminal import Terminal, open_terminal
 
 _ESCAPES = re.compile(
@@ -202,7 +203,7 @@ class Tui:
     async def _quit(self) -> None:
         """The quit keys; where they do not help in half the time, the agent's own command."""
         for keys in (self._profile.quit, self._profile.quit_command):
-            with trio.move_on_after(self._budgets.stopping_step / 2):
+            with trio.move_on_after(self._budgets.stopping_step / 2), suppress(InputStuck):
                 await self.press(keys)
                 await self.terminal.wait_exited()
                 return
