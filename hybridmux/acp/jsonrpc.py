@@ -33,7 +33,7 @@ from hybridmux.acp.calls import (
     RpcError,
     read_error,
 )
-from hybridmux.acp.lines import LineSplitter, LineTooLong, encode
+from hybridmux.acp.lines import LineSplitter, LineTooLong, decode, encode
 from hybridmux.acp.outbox import Outbox
 from hybridmux.acp.streams import ByteStream
 from hybridmux.budgets import ACP_BATCH, ACP_LINE, ACP_OPEN_REQUESTS
@@ -180,7 +180,7 @@ class Peer:
     def _dispatch(self, line: bytes) -> None:
         self.lines += 1
         try:
-            message = orjson.loads(line)
+            message = decode(line)
         except orjson.JSONDecodeError:
             if line and not line.isspace():
                 self._note("garbage", line)

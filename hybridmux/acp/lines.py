@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 
+from hybridmux.wire.nesting import may_be_deep, prune
+
 
 class LineTooLong(Exception):
     """One line is longer than the bound. What was held of it is gone already; `lines` came before it."""
@@ -54,6 +56,14 @@ class LineSplitter:
             self._pieces, self._held = [], 0
             raise LineTooLong(self.limit)
         self._pieces.append(data)
+
+
+def decode(line: bytes) -> Any:
+    """The JSON of one line, emptied where it nests deeper than we could send on. Raises `JSONDecodeError`."""
+    message = orjson.loads(line)
+    if may_be_deep(line):
+        prune(message)
+    return message
 
 
 def encode(message: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""The frame of every operation: whatever fails in it, its session stands on a side afterwards or has ended."""
+"""The frame of every operation: whatever fails in it, its session stands on a side afterwards, or ended."""
 
 import logging
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The nursery of one session: an exception that is nobody's fault but ours ends this session, never the server."""
+"""The nursery of one session: a fault of ours in it ends this session, never the server."""
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable

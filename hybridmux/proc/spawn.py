@@ -20,7 +20,17 @@ from hybridmux.errors import HybridmuxError
 from hybridmux.proc import table
 from hybridmux.proc.mark import ENV, Mark
 
-__all__ = ["DEVNULL", "PIPE", "Child", "SpawnFailed", "failures", "live_children", "owned", "resolve", "spawn"]
+__all__ = [
+    "DEVNULL",
+    "PIPE",
+    "Child",
+    "SpawnFailed",
+    "failures",
+    "live_children",
+    "owned",
+    "resolve",
+    "spawn",
+]
 
 _SHIM = ("/bin/sh", "-c", ': <>"$0"; exec "$@"')
 
