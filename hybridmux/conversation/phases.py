@@ -34,6 +34,8 @@ class Step(StrEnum):
 
 
 RESTING = frozenset({Step.TUI, Step.ACP, Step.ENDED})
+UNTOUCHED = frozenset({Step.INTERRUPTING, Step.AWAITING_CHOICE, Step.CANCELLING})
+"""The side that is to be left has not been touched: there is a way straight back."""
 Table = Mapping[Step, frozenset[Step]]
 
 
@@ -94,11 +96,6 @@ class Position:
         """The side it was on last: what an ended session shows."""
 
     @property
-    def may_return(self) -> bool:
-        """Whether the running operation has not touched the side it came from: so it may just be left."""
-        return self.step is not Step.ROLLING_BACK and self._goes_to(self.origin)
-
-    @property
     def side(self) -> SideName:
         """The side as clients see it; an ended session shows the side it was on."""
         shown = self.origin if self.step is Step.ENDED else self.step
@@ -121,12 +118,9 @@ class Position:
 
     def move(self, step: Step) -> None:
         """Goes on to another step; raises `IllegalMove`."""
-        if not self._goes_to(step):
+        if self._table is None or step not in self._table.get(self.step, frozenset()):
             raise IllegalMove(f"{self.step} → {step}")
         self.step = step
-
-    def _goes_to(self, step: Step) -> bool:
-        return self._table is not None and step in self._table.get(self.step, frozenset())
 
     def fall(self, place: Place) -> None:
         """The session ended outside an operation (its program did), or ends with the server."""

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
-from hybridmux.conversation.phases import RESTING, Step
+from hybridmux.conversation.phases import RESTING, UNTOUCHED, Step
 from hybridmux.errors import AgentFailed, HybridmuxError
 
 if TYPE_CHECKING:  # the session's operations run in it
@@ -40,7 +40,7 @@ async def framed(s: "HybridSession") -> AsyncIterator[None]:
 async def _come_to_rest(s: "HybridSession") -> None:
     if s.position.step in RESTING:
         return
-    if s.position.may_return and _lives(s):
+    if s.position.step in UNTOUCHED and _lives(s):
         s.arrive(s.position.origin)
         await s.save(best_effort=True, activity=s.activity)
         return
