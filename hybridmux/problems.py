@@ -125,8 +125,8 @@ PROBLEMS: tuple[Problem, ...] = (
     ),
     _conflict(
         "limit",
-        when="There are as many records, or messages in one queue, as there may be, or the records fill their "
-        "file.",
+        when="There are as many records, or messages in one queue, as there may be, or the records fill "
+        "their file.",
         then="Remove some first.",
     ),
     Problem(

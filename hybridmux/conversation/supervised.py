@@ -15,6 +15,6 @@ async def supervised(session: str, failed: Callable[[], Awaitable[None]]) -> Asy
     try:
         async with trio.open_nursery() as nursery:
             yield nursery
-    except Exception:
+    except* Exception:  # a cancellation by the hub may come along with it, and goes on
         log.exception("session failed", extra={"session": session})
         await failed()
