@@ -1,12 +1,19 @@
 """An operation may fail in any way: its session does not stay between two places."""
 
+import os
+
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from hybridmux.agents.demo_profile import PROFILE
+from hybridmux.agents.launch import Launch
+from hybridmux.budgets import Budgets
 from hybridmux.conversation import lifecycle
 from hybridmux.conversation.phases import Step
-from hybridmux.conversation.sides import SideFailed
+from hybridmux.conversation.run import Run
+from hybridmux.conversation.sides import Plan, SideFailed
+from hybridmux.conversation.tui import open_tui
 from hybridmux.errors import AgentFailed, StoreUnusable
 from hybridmux.terminal.keyboard import InputStuck
 
@@ -116,3 +123,17 @@ async def test_a_failure_without_a_stop_still_goes_back(autojump_clock):
         with pytest.raises(AgentFailed, match="no"):
             await p.to_chat()
         assert p.session.position.step is Step.TUI
+
+
+async def test_a_program_that_reads_no_keys_is_stopped(tmp_path):
+    script = "stty raw -echo; printf ready; exec sleep 1000"
+    launch = Launch(agent="demo", program="/bin/sh", args=("-c", script))
+    plan = Plan(profile=PROFILE, launch=launch, session="s1", cwd="/", env={"PATH": os.environ["PATH"]})
+    budgets = Budgets(input_stall=0.2, stopping_step=1.5)
+    async with open_tui(plan, Run.of(tmp_path).mark("s1"), None, 80, 24, budgets) as tui:
+        while "ready" not in tui.last_text():
+            await tui.terminal.changed(tui.terminal.changes)
+        with pytest.raises(InputStuck):
+            await tui.write(b"x" * 1_000_000)
+        await tui.stop(clean=True)
+        assert (tui.report.how, tui.report.survivors) == ("SIGTERM", [])
