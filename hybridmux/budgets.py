@@ -129,6 +129,10 @@ ERROR_CHARS = 200
 SHEBANG_BYTES = 256
 PACKAGE_BYTES = 256 * KIB
 
+# JSON of others.
+JSON_DEPTH = 128
+"""Levels of arrays and objects: from a client more is refused, from an agent it is left out."""
+
 # Chat.
 TEXT_FIELD = 256 * KIB
 """One text field, and all text of one message; more is cut and marked `truncated`."""
@@ -170,4 +174,6 @@ LOGIN_WINDOW = 60.0
 # Store.
 RECORDS = 200
 STORE_FILE = 16 * MIB
+STORE_FULL = 12 * MIB
+"""No new record beyond this. A record may be some MiB (its command), and what is there may still change."""
 NAME_CHARS = 200

@@ -127,13 +127,14 @@ PROBLEMS: tuple[Problem, ...] = (
     ),
     _conflict(
         "limit",
-        when="There are as many records, or messages in one queue, as there may be.",
+        when="There are as many records, or messages in one queue, as there may be, or the records fill "
+        "their file.",
         then="Remove some first.",
     ),
     Problem(
         status=409, name="ConflictProblem",
         when="The session to be resumed or removed is active; or the folder of the session to be moved or "
-        "resumed is not there any more.",
+        "resumed is not there any more or cannot be looked at.",
         then="An active session: use it as it is; to remove its record, close it first. A missing folder: "
         "put it back.",
     ),

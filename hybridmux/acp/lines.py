@@ -12,6 +12,7 @@ import orjson
 
 from hybridmux.budgets import GLUED_BYTES, GLUED_TRIES
 from hybridmux.wire import convert
+from hybridmux.wire.nesting import may_be_deep, prune
 
 _BEGINS = re.compile(rb'\{\s*"(?:jsonrpc|id|method|params|result|error)"\s*:')
 
@@ -66,10 +67,11 @@ class LineSplitter:
 def read_message(line: bytes, *, first: bool) -> tuple[dict[str, Any] | None, str, bytes]:
     """The message of a line, and what is odd about it: its kind (empty: nothing) and those bytes.
 
-    `first`: none has come yet, and it may stand behind garbage.
+    `first`: none has come yet, and it may stand behind garbage. What nests deeper than we could send on is
+    emptied.
     """
     try:
-        message = orjson.loads(line)
+        message = _decode(line)
     except orjson.JSONDecodeError:
         garbage, message = (_behind_garbage(line) if first else None) or (line, None)
         return message, "garbage" if garbage and not garbage.isspace() else "", garbage
@@ -80,10 +82,17 @@ def _behind_garbage(line: bytes) -> tuple[bytes, Any] | None:
     """What stands in front of a message on its line, and the message; None if there is none."""
     for found in islice(_BEGINS.finditer(line, 0, GLUED_BYTES), GLUED_TRIES):
         try:
-            return line[: found.start()], orjson.loads(memoryview(line)[found.start() :])
+            return line[: found.start()], _decode(line[found.start() :])
         except orjson.JSONDecodeError:
             continue
     return None
+
+
+def _decode(text: bytes) -> Any:
+    message = orjson.loads(text)
+    if may_be_deep(text):
+        prune(message)
+    return message
 
 
 def encode(message: Any) -> bytes:

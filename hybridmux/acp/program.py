@@ -69,7 +69,7 @@ class Program:
 
     def look(self) -> None:
         """Remembers who belongs to it, while they still hang below it: before it is asked to end."""
-        self.family.members()
+        self.family.look()
 
     async def end(self, steps: Sequence[Signals] = LADDER) -> EndReport:
         """Ends it and everything it started; not cancellable, each step bounded."""

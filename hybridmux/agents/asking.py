@@ -94,7 +94,7 @@ def _fingerprint(env: Mapping[str, str]) -> bytes:
 async def run(
     argv: Sequence[str], env: Mapping[str, str], cwd: str, *, seconds: float = ASK_SECONDS
 ) -> Answer:
-    """One run to its end, or to the deadline; never raises for what the program does."""
+    """One run to its end, or to the deadline; never raises for what the program does or the machine lacks."""
     mark = Mark(data="question", session="question", start=new_run(), run=new_run())
     try:
         async with (
@@ -112,7 +112,7 @@ async def run(
             with trio.move_on_after(seconds):
                 await _to_the_end(program, output)
             return _answer(program, bytes(output), seconds)
-    except SpawnFailed as exc:
+    except (SpawnFailed, OSError) as exc:
         return Answer(trouble=f"cannot be run: {exc}")
 
 

@@ -7,6 +7,7 @@ than this room.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from attrs import field, frozen
 
@@ -62,14 +63,16 @@ class Openers:
 
 
 def testimony(profile: Profile, subject: Subject) -> Testimony:
-    """What the files of this profile's kind say of a TUI; nothing where they are missing or in doubt."""
-    match profile.evidence:
-        case "registry":
-            return _registered(subject)
-        case "locks":
-            return _locked(subject)
-        case "breadcrumb":
-            return _dropped(subject)
+    """What the files of this profile's kind say of a TUI; nothing where they are missing, in doubt, or where
+    there is no descriptor to read them."""
+    with suppress(OSError):
+        match profile.evidence:
+            case "registry":
+                return _registered(subject)
+            case "locks":
+                return _locked(subject)
+            case "breadcrumb":
+                return _dropped(subject)
     return Testimony()
 
 

@@ -196,6 +196,7 @@ async def rolling_back(s: HybridSession, origin: Place) -> AsyncIterator[None]:
     except trio.Cancelled:
         raise  # the server stops: nothing is started any more
     except Exception as exc:
+        await trio.lowlevel.checkpoint_if_cancelled()  # the same, though this came first
         note_login(s, exc)
         why = f"{s.position.step.value}: {cause(exc)}"
         with trio.CancelScope(shield=True) as scope:

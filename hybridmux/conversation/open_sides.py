@@ -1,7 +1,7 @@
 """The sides of one session that are open: at most one that has the conversation, and a connector in waiting.
 
 Everything that was opened is known here until it is proved gone, so that whatever goes wrong in an
-operation, `drop` ends all of it.
+operation, `drop` ends all of it. It is also where what the machine refuses becomes a failure of a side.
 """
 
 import logging
@@ -14,11 +14,12 @@ from hybridmux.agents.installed import Obstacle
 from hybridmux.agents.testimony import Openers
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.partings import Partings
-from hybridmux.conversation.sides import ChatSide, Plan, SideFailed, Sides, TuiSide
+from hybridmux.conversation.sides import ChatSide, Plan, SideFailed, Sides, TuiSide, blamed
 from hybridmux.errors import HybridmuxError
 from hybridmux.wire.types import Outdated, Place
 
 log = logging.getLogger(__name__)
+_UNSEEN = "it cannot be seen who has the conversation open"
 
 
 class OpenSides:
@@ -57,22 +58,29 @@ class OpenSides:
         return self._programs.missing_connector(self._plan)
 
     async def obstacles(self, side: Place) -> list[Obstacle]:
-        """Why a side cannot start here, as far as that is known without starting it."""
-        return await self._programs.obstacles(self._plan, side)
+        """Why a side cannot start here, as far as that is known without starting it. Raises `SideFailed`."""
+        with blamed("it cannot be looked whether the agent can start"):
+            return await self._programs.obstacles(self._plan, side)
 
     async def outdated(self, chat: ChatSide) -> list[Outdated]:
-        """The programs that are older than what the profile was tried with."""
-        return await self._programs.outdated(self._plan, chat)
+        """The programs that are older than what the profile was tried with. Raises `SideFailed`."""
+        with blamed("it cannot be looked how old the agent is"):
+            return await self._programs.outdated(self._plan, chat)
 
     def occupied(self, session_id: str) -> bool:
-        """Whether a program that is none of ours has the agent session open, as far as can be seen."""
+        """Whether a program that is none of ours has the agent session open, as far as can be seen.
+
+        Raises `SideFailed` if nothing can be looked at.
+        """
         # Twice: one of ours may have ended between the look at who has it and the look at who is ours.
-        return all(self._foreign(self._programs.openers(self._plan, session_id)) for _ in range(2))
+        with blamed(_UNSEEN):
+            return all(self._foreign(self._programs.openers(self._plan, session_id)) for _ in range(2))
 
     async def look(self, session_id: str) -> bool:
         """The same without holding anything up."""
-        found = await self._programs.openers_aside(self._plan, session_id)
-        return self._foreign(found) and self.occupied(session_id)
+        with blamed(_UNSEEN):
+            found = await self._programs.openers_aside(self._plan, session_id)
+            return self._foreign(found) and self.occupied(session_id)
 
     def _foreign(self, found: Openers) -> bool:
         """Whether one is none of ours; who is ours is looked up only for those that were not seen before."""
@@ -84,12 +92,17 @@ class OpenSides:
         self._own = found
         return False
 
+    @property
+    def _cannot_start(self) -> str:
+        return f"{self._plan.profile.title} cannot be started"
+
     # --- the terminal side ---
 
     async def open_tui(self, session_id: str | None) -> TuiSide:
         """Starts the terminal side; raises `SideFailed`."""
         manager = self._programs.open_tui(self._plan, session_id, *self.size)
-        self.tui = held = await Held.open(self._nursery(), manager)
+        with blamed(self._cannot_start):
+            self.tui = held = await Held.open(self._nursery(), manager)
         self.last_tui = held.value
         self._tui_opened(held)
         return held.value
@@ -111,7 +124,8 @@ class OpenSides:
     async def open_chat(self) -> ChatSide:
         """A connector in waiting: it is nobody's chat side yet. Raises `SideFailed`."""
         assert self._waiting is None, "there is a connector in waiting already"
-        self._waiting = await Held.open(self._nursery(), self._programs.open_chat(self._plan))
+        with blamed(self._cannot_start):
+            self._waiting = await Held.open(self._nursery(), self._programs.open_chat(self._plan))
         return self._waiting.value
 
     @property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from hybridmux.conversation.phases import Step
+from hybridmux.conversation.sides import SideFailed
 from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.problems import said
 
@@ -41,11 +42,17 @@ class Outsiders:
         return self._seen_on is not None and self._seen_on == self._conversation()
 
     def check(self, session_id: str | None = None) -> None:
-        """Looks now, at the session's own conversation or another one; raises `Occupied`."""
+        """Looks now, at the session's own conversation or another one.
+
+        Raises `Occupied`, also if nothing can be looked at: nobody is written beside unseen.
+        """
         session_id = session_id or self._conversation()
         if session_id is None or not self._session.plan.profile.names_openers:
             return
-        found = self._session.sides.occupied(session_id)
+        try:
+            found = self._session.sides.occupied(session_id)
+        except SideFailed as exc:
+            raise Occupied(str(exc)) from exc
         self._note(session_id, found=found)
         if found:
             raise Occupied(said("occupied") if session_id in self._session.taken() else "")
@@ -57,10 +64,14 @@ class Outsiders:
             await trio.sleep(s.budgets.evidence_beat)
             session_id = self._at_rest()
             if session_id is not None:
-                found = await s.sides.look(session_id)
-                if self._at_rest() == session_id:
-                    self._note(session_id, found=found)
-                    await self._catch_up()
+                with suppress(SideFailed):  # at the next beat, then
+                    await self._look(session_id)
+
+    async def _look(self, session_id: str) -> None:
+        found = await self._session.sides.look(session_id)
+        if self._at_rest() == session_id:
+            self._note(session_id, found=found)
+            await self._catch_up()
 
     async def _catch_up(self) -> None:
         """When they have gone the chat shows what they said; where that fails, before the next message."""

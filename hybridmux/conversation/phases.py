@@ -34,6 +34,8 @@ class Step(StrEnum):
 
 
 RESTING = frozenset({Step.TUI, Step.ACP, Step.ENDED})
+UNTOUCHED = frozenset({Step.INTERRUPTING, Step.AWAITING_CHOICE, Step.CANCELLING})
+"""The side that is to be left has not been touched: there is a way straight back."""
 Table = Mapping[Step, frozenset[Step]]
 
 
@@ -52,7 +54,7 @@ TO_CHAT = _table(
 )
 TO_TERMINAL = _table(
     acp="cancelling stopping ended",
-    cancelling="stopping ended",
+    cancelling="stopping acp ended",
     stopping="starting rolling_back ended",
     starting="loading rolling_back ended",
     loading="tui rolling_back ended",
@@ -62,8 +64,8 @@ RESUME = _table(ended="starting", starting="loading ended", loading="tui acp end
 CLOSE = _table(
     tui="interrupting stopping ended",
     acp="cancelling stopping ended",
-    interrupting="stopping",
-    cancelling="stopping",
+    interrupting="stopping tui",
+    cancelling="stopping acp",
     stopping="ended",
 )
 EXIT = _table(tui="ended")
@@ -90,13 +92,13 @@ class Position:
     def __init__(self, step: Step, side: Place) -> None:
         self.step = step
         self._table: Table | None = None
-        self._origin = Step(side)
+        self.origin = Step(side)
         """The side it was on last: what an ended session shows."""
 
     @property
     def side(self) -> SideName:
         """The side as clients see it; an ended session shows the side it was on."""
-        shown = self._origin if self.step is Step.ENDED else self.step
+        shown = self.origin if self.step is Step.ENDED else self.step
         if shown in (Step.TUI, Step.ACP):
             return "tui" if shown is Step.TUI else "acp"
         return "switching"
@@ -112,7 +114,7 @@ class Position:
         if self.step not in RESTING:
             raise IllegalMove(f"{operation} begins in {self.step}")
         if self.step in (Step.TUI, Step.ACP):
-            self._origin = self.step
+            self.origin = self.step
 
     def move(self, step: Step) -> None:
         """Goes on to another step; raises `IllegalMove`."""
@@ -122,7 +124,7 @@ class Position:
 
     def fall(self, place: Place) -> None:
         """The session ended outside an operation (its program did), or ends with the server."""
-        self._origin = Step(place)
+        self.origin = Step(place)
         self.step = Step.ENDED
 
     def finish(self) -> None:

@@ -23,9 +23,11 @@ from hybridmux.conversation.open_sides import OpenSides
 from hybridmux.conversation.operations import Operations, Stopping
 from hybridmux.conversation.outsiders import Outsiders
 from hybridmux.conversation.phases import PhaseTimeout, Position, Step
+from hybridmux.conversation.resting import framed
 from hybridmux.conversation.sides import ChatSide, Plan, Sides, TuiSide
 from hybridmux.conversation.sizing import Sizing
 from hybridmux.conversation.stay import Stay
+from hybridmux.conversation.supervised import supervised
 from hybridmux.conversation.turns import Turns
 from hybridmux.errors import Conflict, HybridmuxError
 from hybridmux.problems import said
@@ -118,15 +120,12 @@ class HybridSession:
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """The supervisor; returns when the session is over."""
         try:
-            async with trio.open_nursery() as self._nursery:
+            async with supervised(self.id, partial(self.end, "interrupted")) as self._nursery:
                 self.nursery.start_soon(self.outsiders.watch)
                 task_status.started()
                 await self.over.wait()
                 await self.operations.idle()
                 self._nursery.cancel_scope.cancel()
-        except Exception:
-            log.exception("session failed", extra={"session": self.id})
-            await self.end("interrupted")
         finally:
             self.changed()
 
@@ -295,11 +294,7 @@ class HybridSession:
             raise Stopping("the server is stopping")
 
         async def whole() -> T:
-            try:
+            async with framed(self):
                 return await work()
-            finally:
-                self.opening, self.checking = None, False
-                self.position.finish()
-                self.changed()
 
         return await self.operations.run(name, self.nursery, whole)

@@ -1,5 +1,6 @@
 """An ordinary terminal: a program on a PTY, without an agent."""
 
+import logging
 import secrets
 
 import trio
@@ -8,11 +9,14 @@ from hybridmux.budgets import Budgets
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.sizing import Sizing
+from hybridmux.conversation.supervised import supervised
 from hybridmux.errors import HybridmuxError
 from hybridmux.proc.mark import Mark
 from hybridmux.terminal.terminal import Terminal, open_terminal
 from hybridmux.wire.sessions import SessionInfo
 from hybridmux.wire.types import utc_now
+
+log = logging.getLogger(__name__)
 
 
 class ShellSession:
@@ -27,6 +31,7 @@ class ShellSession:
         self.over = trio.Event()
         self._env, self._hub_bell = env, bell
         self._held: Held[Terminal] | None = None
+        self._failed = False
 
     @property
     def terminal(self) -> Terminal:
@@ -49,7 +54,7 @@ class ShellSession:
             self.cmd, cwd=self.cwd, env=env, mark=mark, cols=cols, rows=rows, budgets=budgets
         )
         failure: HybridmuxError | None = None
-        async with trio.open_nursery() as nursery:
+        async with supervised(self.id, self._fail) as nursery:
             try:
                 self._held = await Held.open(nursery, manager)
             except HybridmuxError as exc:
@@ -62,6 +67,18 @@ class ShellSession:
                 nursery.cancel_scope.cancel()
         if failure is not None:
             raise failure
+        self._tell_of_survivors()
+
+    async def _fail(self) -> None:
+        """A fault of ours ended it: it stays in the list as exited until somebody closes it."""
+        self._failed = True
+        self.changed()
+
+    def _tell_of_survivors(self) -> None:
+        report = self.terminal.end_report
+        if report is not None and report.survivors:
+            names = ", ".join(report.survivors)
+            log.error("these processes did not end: %s", names, extra={"session": self.id})
 
     async def _watch(self, terminal: Terminal) -> None:
         shown: tuple[str, int | None] | None = None
@@ -90,7 +107,7 @@ class ShellSession:
             cwd=self.cwd,
             created_at=self.created_at,
             updated_at=self.updated_at,
-            status="idle" if terminal.exit_code is None else "exited",
+            status="idle" if terminal.exit_code is None and not self._failed else "exited",
             attention=None,
             preview="",
             cols=terminal.cols,

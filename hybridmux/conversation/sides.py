@@ -4,8 +4,8 @@ A side is opened by `Sides` as a context manager; while it is open its process m
 order; leaving the context manager ends whatever is left. Every failure of the agent is a `SideFailed`.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Protocol
 
 from attrs import field, frozen
@@ -25,6 +25,16 @@ from hybridmux.wire.types import Outdated, Place
 
 class SideFailed(AgentFailed):
     """The agent's program or a call to it failed; the message carries the cause."""
+
+
+@contextmanager
+def blamed(what: str) -> Iterator[None]:
+    """What the machine refuses (it has no descriptors, no space, a folder's mount is dead) is a failure of
+    this one thing, never of the session: `OSError` as `SideFailed`."""
+    try:
+        yield
+    except OSError as exc:
+        raise SideFailed(f"{what}: {exc.strerror or exc}") from exc
 
 
 class AuthRequired(SideFailed):

@@ -33,6 +33,7 @@ from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed, Summary, TuiSide
 from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import BadRequest, Conflict
+from hybridmux.terminal.keyboard import InputStuck
 from hybridmux.wire.sessions import SwitchRequest, SwitchResult
 from hybridmux.wire.types import instant
 
@@ -183,7 +184,7 @@ async def interrupt(s: HybridSession, tui: TuiSide, state: TuiState) -> bool:
             if state.turn == "running":
                 await tui.press(s.plan.profile.interrupt)
             await tui.watch(lambda now: now.turn == "idle")
-    except PhaseTimeout:
+    except (PhaseTimeout, InputStuck):
         return False
     except SideFailed:
         pass  # it ended: that is as quiet as it gets

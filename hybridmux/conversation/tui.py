@@ -19,6 +19,7 @@ from hybridmux.conversation.typed import Typed
 from hybridmux.errors import HybridmuxError
 from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
+from hybridmux.terminal.keyboard import InputStuck
 from hybridmux.terminal.terminal import Terminal, open_terminal
 
 _ESCAPES = re.compile(
@@ -188,7 +189,7 @@ class Tui:
 
     async def stop(self, *, clean: bool) -> str:
         """Quit keys if `clean`, then SIGTERM and SIGKILL to all its processes; returns its last text."""
-        self.terminal.family.members()  # remembered: what the program leaves behind is still found then
+        self.terminal.family.look()  # remembered: what the program leaves behind is still found then
         if clean and self.terminal.exit_code is None:
             await self._quit()
         report = self.report = await self.terminal.family.end(self._budgets.stopping_step)
@@ -201,7 +202,7 @@ class Tui:
     async def _quit(self) -> None:
         """The quit keys; where they do not help in half the time, the agent's own command."""
         for keys in (self._profile.quit, self._profile.quit_command):
-            with trio.move_on_after(self._budgets.stopping_step / 2):
+            with trio.move_on_after(self._budgets.stopping_step / 2), suppress(InputStuck):
                 await self.press(keys)
                 await self.terminal.wait_exited()
                 return

@@ -37,8 +37,9 @@ def chat_adopted(s: "HybridSession", held: Held[ChatSide]) -> None:
 
 async def _ask_versions(s: "HybridSession", chat: ChatSide) -> None:
     """Programs that are older than what was tried are named; nothing waits for this."""
-    s.outdated = await s.sides.outdated(chat)
-    s.changed()
+    with suppress(SideFailed):
+        s.outdated = await s.sides.outdated(chat)
+        s.changed()
 
 
 async def tui_end(s: "HybridSession", held: Held[TuiSide]) -> None:

@@ -10,11 +10,14 @@ Who belongs to it, by any of these (each alone has a hole, together they have no
 
 `members()` remembers whom it saw: look once before asking a program to quit. Who has cut all these ties and
 was never seen cannot be told from anybody else's: it is named (`detached`), never ended.
+
+Without a descriptor to look with, nobody counts as gone, and who was seen before is told to end all the same.
 """
 
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from signal import SIGCONT, SIGHUP, SIGKILL, SIGTERM, Signals
 
 import trio
@@ -25,8 +28,11 @@ from hybridmux.proc.spawn import Child
 from hybridmux.proc.table import Entry
 
 LADDER = (SIGTERM, SIGKILL)
+UNSEEN = "(it cannot be seen who)"
+"""Stands for the survivors where nothing can be looked at."""
 LOOK_AGAIN = 0.25
 """Seconds between looks for newcomers while those that were told take their time."""
+_PAUSE = 0.02
 
 
 @frozen
@@ -52,7 +58,7 @@ class Family:
         """`spare`: regular expressions; a process whose command line one of them finds is never ended."""
         self.child = child
         self._spare = [re.compile(one) for one in spare]
-        self._seen: dict[int, int] = {}
+        self._seen: dict[int, Entry] = {}
         self._company: dict[tuple[int, int], str] = {}
         """Names of the others, by pid and start time."""
         self._files = _files_of(child)
@@ -60,11 +66,19 @@ class Family:
         self._ending = trio.Lock()
 
     def members(self) -> list[int]:
-        """The pids of all that are alive, lowest first. Reads `/proc`: some milliseconds."""
+        """The pids of all that are alive, lowest first. Reads `/proc`: some milliseconds.
+
+        Raises OSError without a descriptor to look with, as `pids` does.
+        """
         found = self._scan()
         self._company = {}
         self._meet(found.values())
         return sorted(found)
+
+    def look(self) -> None:
+        """`members()` before a program is asked to quit, as far as it can be looked at."""
+        with suppress(OSError):
+            self.members()
 
     def pids(self) -> frozenset[int]:
         """The same for a passing look: what `end` will tell of is not changed by it."""
@@ -76,8 +90,19 @@ class Family:
 
     def signal(self, number: Signals) -> None:
         """Sends it to every member once."""
-        for one in self._scan().values():
+        for one in self._reached(number):
             pidfd.send(one.pid, one.start_ticks, number)
+
+    def _reached(self, number: Signals) -> Iterable[Entry]:
+        """Those who are to be told. Where nothing can be looked at its group is told here and now, which
+        needs no descriptor, and the answer is who was seen last."""
+        try:
+            return self._scan().values()
+        except OSError:
+            if self.child.returncode is None:  # so its pid is still its own, and its group's
+                with suppress(OSError):
+                    os.killpg(self.child.pid, number)
+            return self._seen.values()
 
     async def end(self, step_seconds: float, *, steps: Sequence[Signals] = LADDER) -> EndReport:
         """Ends all members, each step of the ladder at most `step_seconds`.
@@ -98,14 +123,23 @@ class Family:
                 gone = await self._step(number, seconds)
         self._over = gone
         spared: list[str] = []
-        left = self._scan(spared) if self._spare or not gone else {}
+        left = self._left(spared, gone=gone)
         return EndReport(
             how if gone else "survived",
-            [one.name for one in left.values()],
+            list(left.values()),
             spared,
             along=_names(name for (pid, _), name in self._company.items() if pid not in left),
             detached=self._detached(),
         )
+
+    def _left(self, spared: list[str], *, gone: bool) -> dict[int, str]:
+        """Pids and names of those who are still there."""
+        if gone and not self._spare:
+            return {}
+        try:
+            return {pid: one.name for pid, one in self._scan(spared).items()}
+        except OSError:
+            return {} if gone else {self.child.pid: UNSEEN}
 
     async def _step(self, number: Signals, seconds: float) -> bool:
         """Signals all, newcomers too, until none is left or the time is up; True if none is left."""
@@ -114,7 +148,7 @@ class Family:
         while not await self._empty():
             if trio.current_time() >= until:
                 return False
-            members = self._scan().values()
+            members = list(self._reached(number))
             self._meet(members)
             for one in members:
                 # Between fork and exec a process has its parent's handler and may swallow the signal; a new
@@ -124,6 +158,8 @@ class Family:
                     self._tell(one, number)
             with trio.move_on_at(min(until, trio.current_time() + LOOK_AGAIN)):
                 await pidfd.all_gone({one.pid: one.start_ticks for one in members})
+                if not members:  # nobody to wait for; they may not be seen now
+                    await trio.sleep(_PAUSE)
         return True
 
     def _tell(self, one: Entry, number: Signals) -> None:
@@ -139,7 +175,11 @@ class Family:
         """Two passes in a row find nobody: one alone can miss a fork that is under way."""
         for _ in range(2):
             await trio.lowlevel.checkpoint()
-            if self._scan():
+            try:
+                found = self._scan()
+            except OSError:
+                return False
+            if found:
                 return False
         return True
 
@@ -152,14 +192,15 @@ class Family:
         if spared is not None:
             spared += [processes[pid].name for pid in left_alone]
         found -= table.below(left_alone, processes)
-        self._seen = {pid: processes[pid].start_ticks for pid in found}
-        return {pid: processes[pid] for pid in found}
+        self._seen = {pid: processes[pid] for pid in found}
+        return self._seen
 
     def _roots(self, processes: dict[int, Entry]) -> set[int]:
         return {pid for pid, one in processes.items() if self._is_ours(one)}
 
     def _is_ours(self, one: Entry) -> bool:
-        if one.start_ticks in (self._seen.get(one.pid), self._leader_ticks(one.pid)):
+        seen = self._seen.get(one.pid)
+        if one.start_ticks in (seen and seen.start_ticks, self._leader_ticks(one.pid)):
             return True
         if one.sid == self.child.pid and self._session_is_ours(one):
             return True
@@ -181,7 +222,10 @@ class Family:
     def _detached(self) -> list[str]:
         """Those that have nothing of ours but us as the parent they were given."""
         owned = spawn.owned() or {}
-        orphans = [one for one in table.entries().values() if _is_orphan(one, spawn.owned())]
+        try:
+            orphans = [one for one in table.entries().values() if _is_orphan(one, spawn.owned())]
+        except OSError:
+            return []
         return _names(
             one.name
             for one in orphans

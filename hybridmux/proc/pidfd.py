@@ -3,12 +3,16 @@
 import os
 import signal
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 
 import trio
 
 from hybridmux.proc import table
+from hybridmux.proc.spare import SHORT, with_spare
 
 Check = Callable[[int], bool]
+_LOOK_LATER = 0.1
+"""Seconds until somebody is waited for again whom there was no descriptor to wait with."""
 
 
 def send(pid: int, start_ticks: int, number: signal.Signals, proof: Check | None = None) -> bool:
@@ -18,23 +22,28 @@ def send(pid: int, start_ticks: int, number: signal.Signals, proof: Check | None
     `proof` is one more check of the pid.
     """
     try:
-        handle = os.pidfd_open(pid)
+        return with_spare(partial(_send, pid, start_ticks, number, proof))
     except OSError:
         return False
+
+
+def _send(pid: int, start_ticks: int, number: signal.Signals, proof: Check | None) -> bool:
+    handle = os.pidfd_open(pid)
     try:
         seen = table.entry(pid)
         if seen is None or seen.start_ticks != start_ticks or (proof is not None and not proof(pid)):
             return False
         signal.pidfd_send_signal(handle, number)
-    except OSError:
-        return False
     finally:
         os.close(handle)
     return True
 
 
 async def all_gone(processes: Mapping[int, int] | Collection[tuple[int, int]]) -> None:
-    """Waits until each of these (pid → start ticks) has exited, reaped or not."""
+    """Waits until each of these (pid → start ticks) has exited, reaped or not.
+
+    One that there is no descriptor to wait with is not waited for: look again who is left.
+    """
     await trio.lowlevel.checkpoint()
     for pid, start_ticks in dict(processes).items():
         await _gone(pid, start_ticks)
@@ -43,7 +52,9 @@ async def all_gone(processes: Mapping[int, int] | Collection[tuple[int, int]]) -
 async def _gone(pid: int, start_ticks: int) -> None:
     try:
         handle = os.pidfd_open(pid)
-    except OSError:
+    except OSError as error:
+        if error.errno in SHORT:
+            await trio.sleep(_LOOK_LATER)
         return
     try:
         seen = table.entry(pid)

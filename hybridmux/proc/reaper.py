@@ -35,7 +35,11 @@ def _sweep(waiting: dict[tuple[int, int], float], grace: float) -> dict[tuple[in
     """Reaps those that have waited long enough; the others with the time they were first seen."""
     now = trio.current_time()
     still = {}
-    for who in _strange_zombies():
+    try:
+        strangers = _strange_zombies()
+    except OSError:  # no descriptor to look with: they keep until it is better
+        return waiting
+    for who in strangers:
         since = waiting.get(who, now)
         if now - since < grace:
             still[who] = since

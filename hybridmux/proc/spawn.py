@@ -26,7 +26,17 @@ from hybridmux.errors import HybridmuxError
 from hybridmux.proc import table
 from hybridmux.proc.mark import ENV, Mark
 
-__all__ = ["DEVNULL", "PIPE", "Child", "SpawnFailed", "live_children", "owned", "resolve", "spawn"]
+__all__ = [
+    "DEVNULL",
+    "PIPE",
+    "Child",
+    "SpawnFailed",
+    "failures",
+    "live_children",
+    "owned",
+    "resolve",
+    "spawn",
+]
 
 _SHIM = ("/bin/sh", "-c", ': <>"$0"; exec "$@"')
 
@@ -129,12 +139,12 @@ async def spawn(
         before, leads = _onto(tty_name)
         command = [*before, *command]
     full_env = {**env, ENV: str(mark), "PWD": cwd}
-    with ExitStack() as theirs, ExitStack() as ours:
+    with failures(argv[0]), ExitStack() as theirs, ExitStack() as ours:
         ends = [
             _end(fd, theirs, ours, reading=reading)
             for fd, reading in ((stdin, False), (stdout, True), (stderr, True))
         ]
-        with _failures(argv[0]), _guarded():
+        with _guarded():
             process = await trio.lowlevel.open_process(
                 command,
                 stdin=ends[0][0],
@@ -188,8 +198,8 @@ def _guarded() -> Iterator[None]:
 
 
 @contextmanager
-def _failures(name: str) -> Iterator[None]:
-    """What the kernel or `subprocess` has against it, as one sentence."""
+def failures(name: str) -> Iterator[None]:
+    """What the kernel or `subprocess` has against starting it, as one sentence: raises `SpawnFailed`."""
     try:
         yield
     except OSError as error:

@@ -1,18 +1,22 @@
 """Readers of `/proc`: who is alive, below whom, since when, and with which mark.
 
 A pid alone proves nothing, it is used again; a pid with its start time in clock ticks since boot does.
-Everything here is a snapshot: a process that goes away while it is read is simply not in the answer.
+Everything here is a snapshot: a process that goes away while it is read is simply not in the answer. What
+decides whether somebody is gone (`entries`, `environ_mark`, `open_files`) raises OSError instead when the
+machine has nothing left to look with; the others answer as if nobody were there.
 """
 
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from attrs import frozen
 
 from hybridmux.proc.mark import ENV, Mark
+from hybridmux.proc.spare import SHORT, with_spare
 
 _NEEDLE = b"\0" + ENV.encode() + b"="
 _READ = 256 * 1024
@@ -64,12 +68,9 @@ def parse_stat(text: bytes) -> Entry | None:
         return None
 
 
-def _read(path: str) -> bytes:
-    """The whole file, empty when it cannot be read. Plain `os` calls: three times as fast as `open()`."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return b""
+def _whole(path: str) -> bytes:
+    """The whole file. Plain `os` calls: three times as fast as `open()`."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     pieces: list[bytes] = []
     try:
         while piece := os.read(fd, _READ):
@@ -81,6 +82,24 @@ def _read(path: str) -> bytes:
     return b"".join(pieces)
 
 
+def _look(path: str) -> bytes:
+    """The whole file, empty where there is none for us. Raises OSError without a descriptor to read it."""
+    try:
+        return with_spare(partial(_whole, path))
+    except OSError as error:
+        if error.errno in SHORT:
+            raise
+        return b""
+
+
+def _read(path: str) -> bytes:
+    """The whole file, empty when it cannot be read."""
+    try:
+        return _look(path)
+    except OSError:
+        return b""
+
+
 def entry(pid: int) -> Entry | None:
     """The process with this pid, a zombie included; None if there is none."""
     return parse_stat(_read(f"/proc/{pid}/stat"))
@@ -88,7 +107,8 @@ def entry(pid: int) -> Entry | None:
 
 def entries() -> dict[int, Entry]:
     """Every process of the machine, by pid."""
-    found = (entry(int(name)) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 - speed
+    names = with_spare(partial(os.listdir, "/proc"))
+    found = (parse_stat(_look(f"/proc/{name}/stat")) for name in names if name.isdigit())
     return {one.pid: one for one in found if one is not None}
 
 
@@ -109,7 +129,7 @@ def children(pid: int) -> list[int]:
 
 def environ_mark(pid: int) -> Mark | None:
     """The mark this process was started with; None without one, for a zombie, where reading is refused."""
-    text = b"\0" + _read(f"/proc/{pid}/environ")
+    text = b"\0" + _look(f"/proc/{pid}/environ")
     start = text.find(_NEEDLE)
     if start < 0:
         return None
@@ -132,11 +152,16 @@ def program(pid: int) -> str:
 def open_files(pid: int) -> set[str]:
     """What its file descriptors point at (`/dev/pts/3`, `pipe:[815]`), as far as we may see it."""
     folder = f"/proc/{pid}/fd"
+    try:
+        names = with_spare(partial(os.listdir, folder))
+    except OSError as error:
+        if error.errno in SHORT:
+            raise
+        return set()
     found = set()
-    with suppress(OSError):
-        for name in os.listdir(folder):  # noqa: PTH208 - speed
-            with suppress(OSError):
-                found.add(os.readlink(f"{folder}/{name}"))  # noqa: PTH115
+    for name in names:
+        with suppress(OSError):
+            found.add(os.readlink(f"{folder}/{name}"))  # noqa: PTH115
     return found
 
 

@@ -29,6 +29,8 @@ class Document(Generic[T]):
         self.path = path
         self._kind, self._key, self._version, self._write = kind, key, version, write
         self._lock = trio.Lock()
+        self.size = 0
+        """Bytes of the file."""
         self._problem: str | None = None
         self._items: list[T] = []
         self._behind = False
@@ -37,7 +39,8 @@ class Document(Generic[T]):
     def load(self) -> None:
         """Reads the file; a missing one is an empty list. Problems are kept and raised at use."""
         try:
-            self._items = self._parse(self._read())
+            data = self._read()
+            self._items, self.size = self._parse(data), len(data)
         except FileNotFoundError:
             self._items = []
         except (OSError, ValueError, BadRequest) as exc:
@@ -100,10 +103,16 @@ class Document(Generic[T]):
             {"version": self._version, self._key: converter.unstructure(items)},
             option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE,
         )
+        if len(data) > STORE_FILE:  # nobody could read it again
+            raise StoreUnusable(
+                f"{self.path} cannot be written: it would be larger than {STORE_FILE} bytes; "
+                f"remove some {self._key} first",
+                str(self.path),
+            )
         try:
             # Not abandoned on cancel: a half-known outcome would be worse than a short wait.
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(self._write, self.path, data)
         except OSError as exc:
             raise StoreUnusable(f"{self.path} cannot be written: {exc.strerror}", str(self.path)) from exc
-        self._items, self._behind = items, False
+        self._items, self._behind, self.size = items, False, len(data)

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from hybridmux.budgets import HISTORY_IDS, RECORDS
+from hybridmux.budgets import HISTORY_IDS, RECORDS, STORE_FULL
 from hybridmux.errors import Conflict
 from hybridmux.store import atomic
 from hybridmux.store.document import Document, Write
@@ -131,6 +131,8 @@ class RecordStore:
                 return items
             if new and len(rest) >= RECORDS:
                 raise Conflict(f"there are {RECORDS} records already; remove some first", "limit")
+            if new and self._document.size > STORE_FULL:
+                raise Conflict("the records fill their file; remove some first", "limit")
             return [*rest, stored]
 
         await self._document.update(change, keep=keep)

@@ -17,7 +17,7 @@ from hybridmux.budgets import DRAIN_BYTES, PTY_READ, SAFE_GRID, SCREEN_PAUSE, SC
 from hybridmux.journal import ByteJournal
 from hybridmux.proc.family import EndReport, Family
 from hybridmux.proc.mark import Mark
-from hybridmux.proc.spawn import Child
+from hybridmux.proc.spawn import Child, failures
 from hybridmux.terminal.keyboard import InputStuck, Keyboard
 from hybridmux.terminal.markers import TITLE, Scanner, title
 from hybridmux.terminal.modes import killed, repair
@@ -248,6 +248,8 @@ class Terminal:
 
     def close(self) -> None:
         """Lets go of the PTY; the journal stays readable."""
+        if self.exit_code is None:
+            self.exit_code = self.child.returncode  # whoever watched for it has failed
         if self.child.returncode is None:
             self.child.disown()
         self.child.close()
@@ -269,17 +271,18 @@ async def open_terminal(
     answer_osc7501: bool = False,
     spare: Sequence[str] = (),
 ) -> AsyncIterator[Terminal]:
-    """Starts `argv` on a PTY of this size. Raises `SpawnFailed`; OSError without a PTY.
+    """Starts `argv` on a PTY of this size. Raises `SpawnFailed`, also where there is no PTY to be had.
 
     `answer_osc7501`: say yes to a program that asks whether somebody listens to its agent state. `spare`: see
     `Family`. What the body raises comes out as it is, not in a group.
     """
-    pty = Pty.open(cols, rows)
-    try:
-        child = await pty.spawn(argv, cwd=cwd, env=env, mark=mark)
-    except BaseException:
-        pty.close()
-        raise
+    with failures(argv[0]):
+        pty = Pty.open(cols, rows)
+        try:
+            child = await pty.spawn(argv, cwd=cwd, env=env, mark=mark)
+        except BaseException:
+            pty.close()
+            raise
     terminal = Terminal(pty, child, Family(child, spare=spare), budgets, answer_osc7501=answer_osc7501)
     raised: BaseException | None = None
     try:
@@ -290,8 +293,10 @@ async def open_terminal(
             except BaseException as error:
                 raised = error
             finally:
-                await terminal.end()
-                terminal.stop()
+                try:
+                    await terminal.end()
+                finally:
+                    terminal.stop()  # its tasks are shielded: nothing else would end them
         if raised is not None:
             raise raised
     finally:

@@ -16,7 +16,9 @@ from cattrs import BaseValidationError, ClassValidationError, Converter, Iterabl
 from cattrs.errors import ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
+from hybridmux.budgets import JSON_DEPTH
 from hybridmux.errors import BadRequest
+from hybridmux.wire.nesting import may_be_deep, prune
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -210,6 +212,8 @@ def read_bytes(data: bytes | str, kind: type[T]) -> T:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         raise BadRequest("the body is not JSON") from None
+    if may_be_deep(data) and prune(value):
+        raise BadRequest(f"the body nests deeper than {JSON_DEPTH} levels")
     return read(value, kind)
 
 

@@ -459,3 +459,17 @@ async def test_a_file_name_that_is_no_text_can_be_sent(agent, autojump_clock):
     async with agent.peer() as peer:
         peer.notify("m", {"cwd": "/tmp/\udcff", "list": ["\udc80"]})
         assert (await agent.read())["params"] == {"cwd": "/tmp/?", "list": ["?"]}
+
+
+async def test_what_nests_too_deep_to_be_sent_on_is_emptied_there(agent, autojump_clock):
+    async def form(params):
+        return params
+
+    agent.requests["elicitation/create"] = form
+    deep = b"[" * 900 + b"]" * 900
+    head = b'{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"hi","schema":'
+    async with agent.peer():
+        agent.say(head + deep + b"}}\n")
+        answer = await agent.read()
+    assert (answer["id"], answer["result"]["message"]) == (7, "hi")
+    assert answer["result"]["schema"][0][0] != []

@@ -1,12 +1,23 @@
 """The hub on scripted sides: what two requests at once must not do to each other."""
 
+import os
+from pathlib import Path
+
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+from hybridmux.agents.registry import Registry
+from hybridmux.budgets import Budgets
+from hybridmux.conversation.hub import Hub
+from hybridmux.conversation.phases import Step
+from hybridmux.conversation.run import Run
 from hybridmux.errors import Conflict, ServerStopping
+from hybridmux.terminal.screen import Screen
 from hybridmux.wire.sessions import CreateSession, ResumeRequest
 
+from .backstage import Configs, Records, Stage
 from .machine import REQUEST_ID, Machine, machine
+from .play import WATCHED
 
 AGAIN = ResumeRequest(client_request_id=REQUEST_ID)
 IN_CHAT = CreateSession(config_id="c1", start_side="acp")
@@ -60,3 +71,27 @@ async def test_a_session_that_is_being_created_ends_with_the_server(autojump_clo
             await m.stop()
         assert isinstance(outcomes[0], ServerStopping)
         assert m.records.items == {}
+
+
+SHELL = CreateSession(cmd=["/bin/sh", "-c", "head -c 200000 /dev/zero | tr '\\0' x; sleep 1000"], cwd="/")
+
+
+async def test_a_fault_in_an_ordinary_terminal_ends_that_one_only(monkeypatch):
+    monkeypatch.setattr(Screen, "catch_up", lambda *args, **more: 1 / 0)
+    hub = Hub(
+        sides=Stage(True), registry=Registry([WATCHED]), records=Records(), configs=Configs(),
+        budgets=Budgets(), run=Run.of(Path("/")), environ={"PATH": os.environ["PATH"]},
+    )  # fmt: skip
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(hub.serve)
+            hybrid = await hub.create(CreateSession(config_id="c1"))
+            shell = await hub.create(SHELL)
+            seen = hub.bell.version
+            while shell.info().status != "exited":
+                seen = await hub.bell.wait(seen)
+            assert shell in hub.all()
+            assert hybrid.position.step is Step.TUI
+            await hub.close(shell.id)
+            assert hub.all() == [hybrid]
+            nursery.cancel_scope.cancel()

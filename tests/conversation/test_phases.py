@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hybridmux.conversation.phases import RESTING, TABLES, IllegalMove, Position, Step, mermaid
+from hybridmux.conversation.phases import RESTING, TABLES, UNTOUCHED, IllegalMove, Position, Step, mermaid
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,6 +24,13 @@ def test_every_phase_leads_to_a_place_to_rest(name):
                 seen.add(step)
                 todo += table.get(step, [])
         assert seen & RESTING - {start}, start
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_what_was_not_touched_can_be_gone_back_to(name):
+    origins = {"interrupting": Step.TUI, "awaiting_choice": Step.TUI, "cancelling": Step.ACP}
+    for step in UNTOUCHED & TABLES[name].keys():
+        assert origins[step] in TABLES[name][step], step
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -271,7 +271,7 @@ async def test_the_user_s_own_program_that_is_blank(programs):
     programs.says("codex-acp", "2.6.0")
     env = {**programs.env, "CODEX_PATH": " "}
     assert await told(codex.PROFILE, launch("codex"), env, "/") == [
-        'CODEX_PATH names no program: it is blank; correct it or unset it'
+        "CODEX_PATH names no program: it is blank; correct it or unset it"
     ]
 
 

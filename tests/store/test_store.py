@@ -5,7 +5,7 @@ import stat
 import pytest
 from attrs import evolve
 
-from hybridmux.budgets import HISTORY_IDS, RECORDS
+from hybridmux.budgets import HISTORY_IDS, RECORDS, STORE_FILE
 from hybridmux.errors import BadRequest, ConfigError, Conflict, NotFound, StoreUnusable
 from hybridmux.store import atomic, folder
 from hybridmux.store.configs import ConfigStore
@@ -179,3 +179,51 @@ def test_the_token_is_private(tmp_path):
     file.symlink_to("/etc/hostname")
     with pytest.raises(ConfigError, match="cannot be used"):
         folder.token(tmp_path)
+
+
+async def test_no_record_is_written_that_could_not_be_read_again(tmp_path):
+    store = records(tmp_path)
+    long = ["demo", "x" * 900_000]
+
+    async def fill() -> None:
+        for number in range(RECORDS):
+            await store.put(record(number, cmd=long), new=True)
+
+    with pytest.raises(Conflict) as caught:
+        await fill()
+    assert caught.value.reason == "limit"
+    number = len(store.all())
+    assert 10 < number < RECORDS
+    # What is there may still change, and is found again.
+    await store.put(record(0, cmd=long, title="t" * 100_000))
+    again = records(tmp_path)
+    assert len(again.all()) == number
+    with pytest.raises(Conflict):  # as full as before
+        await again.put(record(number), new=True)
+    for one in range(3):
+        await again.remove(f"s{one}")
+    await again.put(record(number), new=True)
+
+
+async def test_a_change_that_could_not_be_read_again_is_refused(tmp_path):
+    store = records(tmp_path)
+    await store.put(record(), new=True)
+    with pytest.raises(StoreUnusable, match=r"larger than .* remove some records"):
+        await store.put(record(config_values={"a": "x" * STORE_FILE}))
+    assert store.get("s0").config_values == {}
+    assert records(tmp_path).get("s0") == store.get("s0")
+
+
+async def test_configs_stay_readable_too(tmp_path):
+    store = ConfigStore(tmp_path)
+    store.load()
+
+    async def fill() -> None:
+        for _ in range(20):
+            await store.add(LaunchConfigBody(name="n", cmd=["x" * 1_000_000]))
+
+    with pytest.raises(StoreUnusable, match="remove some configs"):
+        await fill()
+    again = ConfigStore(tmp_path)
+    again.load()
+    assert again.all() == store.all() != []
