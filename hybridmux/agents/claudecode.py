@@ -113,8 +113,8 @@ PROFILE = Profile(
     # The second within half a second of the first; one alone only asks for it, and clears a draft.
     quit=(Press(b"\x03", pause=0.3, until=_AGAIN), Press(b"\x03")),
     quit_command=(Press(b"/exit", pause=0.2), Press(b"\r")),
-    # With the flags of its start where they fit; the program's word may be another (a launcher's), and a variable
-    # may stand before it.
+    # With the flags of its start where they fit; the program's word may be another (a launcher's), and a
+    # variable may stand before it.
     farewell=farewell(rf"Resume this session with:\n(?:\w+=\w+ )?[\w-]+(?: .+)? (?:--resume|-r) {UUID}"),
     identity="list",
     evidence="registry",

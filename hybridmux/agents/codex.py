@@ -24,7 +24,9 @@ OPTIONS = {
     # setting; another version may.
     **named(
         "-c --config",
-        Option(takes="one", refuse="session_store", refuse_value=re.compile(r"""\s*["']?sqlite_home["']?\s*=""")),
+        Option(
+            takes="one", refuse="session_store", refuse_value=re.compile(r"""\s*["']?sqlite_home["']?\s*=""")
+        ),
     ),
     **named("--remote --remote-auth-token-env", _ELSEWHERE),
     **named("-C --cd", Option(takes="one", refuse="directory_arg")),

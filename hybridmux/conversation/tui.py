@@ -100,9 +100,7 @@ class Tui:
     def _look(self, screen: str, age: float) -> TuiState:
         stated = self._testimony(age)
         starting = self._opening and stated.session_id is None
-        look = Look(
-            screen=screen, title=self.terminal.title, report=self.terminal.osc7501, starting=starting
-        )
+        look = Look(screen=screen, title=self.terminal.title, report=self.terminal.osc7501, starting=starting)
         state = self._profile.observe(look)
         if state.source != "report" and stated.turn != "unknown":
             # What the agent keeps about itself is worth more than what can be read off its window.

@@ -69,13 +69,13 @@ def lines(*rows):
 
 def test_a_menu_after_which_there_is_nothing_to_wait_for():
     row = "  Background server has incompatible feature settings"
-    look = lines("", row, "› 1. Run without daemon this time", "  2. Restart", "  3. Cancel")
+    look = lines("", row, "\u203a 1. Run without daemon this time", "  2. Restart", "  3. Cancel")
     assert codex.PROFILE.observe(look) == TuiState(trouble=row.strip(), rule="server-mismatch")
     assert codex.PROFILE.observe(evolve(look, starting=False)).trouble is None
 
 
 LOCKED = """\
-› hello
+\u203a hello
 
 • echo: hello
 

@@ -23,7 +23,7 @@ def test_a_program_that_never_left_said_nothing_last(recording):
     """Killed in the middle, whatever it drew."""
     output = film(recording).text()
     taken = max(output.rfind("\x1b[?1049h"), output.rfind("\x1b[?2004h"))
-    assert 0 <= taken
+    assert taken >= 0
     left = output.index("\x1b[?2004l", taken)
     assert last_words(output[: min(left, output.find("\x1b[?1049l") % len(output))]) == ""
 
@@ -54,13 +54,25 @@ def test_what_was_said_after_the_terminal_was_given_back(output, words):
         ("claudecode", f'{HINT}claude -w "feature" -r {UUID}\n', UUID),
         ("claudecode", f"{HINT}SOME_VARIABLE=1 claude --resume {UUID}\n", UUID),
         ("claudecode", f"{HINT}launcher --resume {UUID}\n", UUID),
-        ("claudecode", f"This session ran in a worktree\nIn its folder\n{HINT}claude --resume {UUID}\n^C", UUID),
+        (
+            "claudecode",
+            f"This session ran in a worktree\nIn its folder\n{HINT}claude --resume {UUID}\n^C",
+            UUID,
+        ),
         ("claudecode", f"{HINT}claude --resume\n", None),
         ("claudecode", f"{HINT}claude --resume auth-refactor\n", None),
         ("claudecode", f"  Use claude --resume {UUID} to come back.\n", None),
         ("claudecode", f"claude --resume {UUID}\n", None),
-        ("codex", f"To continue this session, run:\n  codex resume {UUID}\nOr run codex resume and select x.", UUID),
-        ("codex", f"To reconnect, run:\n  codex resume {UUID}\nStop the current turn: run codex agents\n", UUID),
+        (
+            "codex",
+            f"To continue this session, run:\n  codex resume {UUID}\nOr run codex resume and select x.",
+            UUID,
+        ),
+        (
+            "codex",
+            f"To reconnect, run:\n  codex resume {UUID}\nStop the current turn: run codex agents\n",
+            UUID,
+        ),
         ("codex", f"  codex resume --no-daemon -m x {UUID}\n", UUID),
         ("codex", f"Session ID: {UUID}", UUID),
         ("codex", "Disconnected from this task. Any running work continues.", None),

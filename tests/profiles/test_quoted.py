@@ -23,7 +23,7 @@ WORDS = [
     "🔒  This conversation is open in another app            r to retry",
     "r retry   f fork   ←/esc command center",
     "Background server has incompatible feature settings",
-    "› 1. Yes, proceed (y)",
+    "\u203a 1. Yes, proceed (y)",
     "3. No, and tell Codex what to do differently (esc)",
     "Press enter to confirm or esc to cancel",
     "[ ! ] Action Required",
@@ -46,14 +46,14 @@ WORDS = [
 ]
 CONVERSATION = {
     "opencode": ("     ", "  ┃  "),
-    "codex": ("• ", "› ", "  "),
+    "codex": ("• ", "\u203a ", "  "),
     "claudecode": ("● ", "❯ ", "  "),
     "omp": (" ", ""),
 }
 """How lines of a conversation begin."""
 BELOW = {
     "opencode": ("  ╹▀", "  ┃  △"),
-    "codex": ("› Ask Codex", "  Would you like"),
+    "codex": ("\u203a Ask Codex", "  Would you like"),
     "claudecode": ("───────", " Bash command"),
     "omp": (" π >", "  ⎋", "╭─ Allow tool", "╰─"),
 }
@@ -123,7 +123,7 @@ def test_what_a_conversation_quotes_decides_nothing(agent, look, facts, starting
 @pytest.mark.parametrize("agent", PROFILES)
 def test_words_alone_are_no_state(agent):
     """A screen that is not painted to its end, or a view that we do not know."""
-    begins = [one for one in CONVERSATION[agent] if one.strip() not in ("›", "❯")]
+    begins = [one for one in CONVERSATION[agent] if one.strip() not in ("\u203a", "❯")]
     for words in chain([WORDS], ([word] for word in WORDS)):
         for begin in begins:
             screen = "\n".join([*(begin + word for word in words), begin + "and so on", "", begin + "End."])
