@@ -18,16 +18,12 @@ from hybridmux.wire.types import ConnectorInfo
 _VALUE = Option(takes="one")
 _ONCE = Option(refuse="non_interactive")
 _ELSEWHERE = Option(takes="one", refuse="session_store")
+_STORE = re.compile(r"""\s*["']?sqlite_home["']?\s*=""")
+"""Version 0.171.0 does not take a name in quotes for the setting; another may."""
 
 OPTIONS = {
-    # Settings that move the store are refused, all others kept. 0.171.0 does not take a name in quotes for the
-    # setting; another version may.
-    **named(
-        "-c --config",
-        Option(
-            takes="one", refuse="session_store", refuse_value=re.compile(r"""\s*["']?sqlite_home["']?\s*=""")
-        ),
-    ),
+    # Settings that move the store are refused, all others kept.
+    **named("-c --config", Option(takes="one", refuse="session_store", refuse_value=_STORE)),
     **named("--remote --remote-auth-token-env", _ELSEWHERE),
     **named("-C --cd", Option(takes="one", refuse="directory_arg")),
     **named("--worktree", Option(refuse="directory_arg")),
@@ -46,8 +42,8 @@ _SUBCOMMANDS = words(
 )
 
 RULES = (
-    # Under the history that it has read already, and it reports that it is idle: what tells is that it holds no
-    # lock (`Look.starting`).
+    # Under the history that it has read already, and it reports that it is idle: what tells is that it holds
+    # no lock (`Look.starting`).
     trouble(
         "locked",
         r"^ *\U0001f512 +This conversation is open in another app\b",

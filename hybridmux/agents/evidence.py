@@ -1,8 +1,8 @@
 """Screen rules as data: what a terminal's report, title and text say of the agent in it.
 
 A profile lists its rules in order of their worth; the first that matches decides. `foot` is the last lines
-that are not empty. A conversation may quote all that an agent draws: so a rule about the screen says where its
-words stand (`below` the composer, on the last line `\\Z`), or who else says so.
+that are not empty. A conversation may quote all that an agent draws: so a rule about the screen says where
+its words stand (`below` the composer, or last of all), or who else says so.
 """
 
 import re
@@ -51,8 +51,8 @@ def rule(name: str, where: Where, pattern: str, turn: TurnState, *, also: str | 
 
 
 def trouble(name: str, pattern: str, *, also: str, occupied: bool = False) -> Rule:
-    """A line on the screen of a starting program after which there is nothing to wait for, with what it offers
-    to do about it at the foot."""
+    """A line on the screen of a starting program after which there is nothing to wait for; `also`: what it
+    offers then, at the foot."""
     return Rule(
         name=name,
         where="screen",
@@ -65,8 +65,8 @@ def trouble(name: str, pattern: str, *, also: str, occupied: bool = False) -> Ru
 
 
 def below(edge: str, no_more: str) -> str:
-    """The beginning of a pattern for what stands below a line that begins with `edge`, if none after it begins
-    with `no_more`."""
+    """The beginning of a pattern for what stands below a line that begins with `edge`, if none after it
+    begins with `no_more`."""
     return rf"^{edge}.*\n(?!(?s:.*)^{no_more})(?s:.*?)"
 
 

@@ -1,7 +1,7 @@
 """What a TUI says once it has given the terminal back, and the conversation it names there. Pure.
 
-A conversation may hold the very words of a farewell. So only whole lines count, among the last ones, after the
-alternate screen (or, where there is none, the mode for pastes) was left.
+A conversation may hold the very words of a farewell. So only whole lines count, among the last ones, after
+the alternate screen (or, where there is none, the mode for pastes) was left.
 """
 
 import re

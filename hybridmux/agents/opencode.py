@@ -13,8 +13,8 @@ from hybridmux.agents.options import ArgRules, Option, named, words
 from hybridmux.agents.profile import Press, Profile
 from hybridmux.agents.versions import Verified
 
-# Below the composer's edge, unless more of a box follows: a dialog stands in the composer's place. Where no edge
-# is drawn, the last line. Narrow terminals break the footer's lines between words; wide ones have a sidebar.
+# Below the composer's edge, unless more of a box follows: a dialog stands in the composer's place. Where no
+# edge is drawn, the last line. Narrow terminals break the footer between words; wide ones have a sidebar.
 _FOOTER = rf"(?:{below(' *╹▀', no_more=' *[┃╹]')}|^(?! *[┃╹])(?=.*\s*\Z).*?)"
 _RUNNING = _FOOTER + r"\besc (?:interrupt|again to)\b"
 _ONCE = re.compile(_FOOTER + r"\besc interrupt\b", re.MULTILINE)

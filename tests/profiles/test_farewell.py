@@ -56,7 +56,7 @@ def test_what_was_said_after_the_terminal_was_given_back(output, words):
         ("claudecode", f"{HINT}launcher --resume {UUID}\n", UUID),
         (
             "claudecode",
-            f"This session ran in a worktree\nIn its folder\n{HINT}claude --resume {UUID}\n^C",
+            f"Ran in a worktree\nIn its folder\n{HINT}claude --resume {UUID}\n^C",
             UUID,
         ),
         ("claudecode", f"{HINT}claude --resume\n", None),
@@ -65,12 +65,12 @@ def test_what_was_said_after_the_terminal_was_given_back(output, words):
         ("claudecode", f"claude --resume {UUID}\n", None),
         (
             "codex",
-            f"To continue this session, run:\n  codex resume {UUID}\nOr run codex resume and select x.",
+            f"To go on, run:\n  codex resume {UUID}\nOr run codex resume and select x.",
             UUID,
         ),
         (
             "codex",
-            f"To reconnect, run:\n  codex resume {UUID}\nStop the current turn: run codex agents\n",
+            f"To reconnect, run:\n  codex resume {UUID}\nStop: run codex agents\n",
             UUID,
         ),
         ("codex", f"  codex resume --no-daemon -m x {UUID}\n", UUID),
