@@ -235,12 +235,11 @@ class Tui:
         return await self.terminal.wait_exited()
 
     def _ended(self) -> SideFailed:
-        lines = [line.strip() for line in farewell.plain(self._tail()).splitlines() if line.strip()]
-        last = lines[-1][:300] if lines else ""
+        why = farewell.reason(self._tail())[:300]
         pattern = self._profile.occupied
-        kind = OccupiedElsewhere if pattern and pattern.match(last) else SideFailed
+        kind = OccupiedElsewhere if pattern and pattern.match(why) else SideFailed
         how = f"the terminal program ended ({_how(self.terminal.exit_code)})"
-        return kind(f"{how}: {last}" if last else how)
+        return kind(f"{how}: {why}" if why else how)
 
 
 def _how(code: int | None) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hybridmux.agents.farewell import LINES, last_words
+from hybridmux.agents.farewell import LINES, last_words, reason
 from tests.profiles.test_evidence import PROFILES, RECORDINGS, film
 
 UUID = "01a22a6a-70e8-7dc2-ad0c-b97e8b7be7a7"
@@ -37,12 +37,30 @@ def test_a_program_that_never_left_said_nothing_last(recording):
         ("\x1b[?1049h\x1b[?2004hdrawn\x1b[?2004lstill drawn\x1b[?1049llast", "last"),
         ("\x1b[?2004hdrawn\x1b[?2004llast\x1b[?2004l words", "last words"),
         ("\x1b[?2004l\x1b[?2004hdrawn", ""),
+        ("\x1b[?2004h\x1b[?1049hoverlay\x1b[?1049ldrawn\x1b[?2004llast", "last"),
         ("it took nothing", "it took nothing"),
         ("", ""),
     ],
 )
 def test_what_was_said_after_the_terminal_was_given_back(output, words):
     assert last_words(output) == words
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("\x1b[31mError: Session not found: ses_1\x1b[39m\r\n\r\n", "Error: Session not found: ses_1"),
+        ("\x1b[31mNo conversation: x\x1b[39m\r\r\n\x1b[?25h\x1b(B\x0f\x1b7\x1b]0;\x07", "No conversation: x"),
+        ('Error: Session "x" not found.\r\nRun `omp` to start a new one.', 'Error: Session "x" not found.'),
+        ("error: one\nERROR: two\nmore", "ERROR: two"),
+        ("error: one\n" + "more\n" * LINES, "more"),
+        ("errors are none\nbye", "bye"),
+        ("\n\n", ""),
+    ],
+)
+def test_why_a_program_has_ended(output, line):
+    """As recorded, and where an error is followed by advice."""
+    assert reason(output) == line
 
 
 @pytest.mark.parametrize(
