@@ -6,7 +6,8 @@ and turns are lost, so the other side only starts when this one is proved gone. 
 
 import re
 
-from hybridmux.agents.evidence import REPORTS, last_id, observing, rule, trouble
+from hybridmux.agents.evidence import REPORTS, below, observing, rule
+from hybridmux.agents.farewell import UUID, farewell
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.options import ArgRules, Option, named, words
 from hybridmux.agents.profile import Press, Profile
@@ -42,11 +43,11 @@ OPTIONS = {
     **named("--setting-sources --autocompact --plugin-dir --plugin-url --debug-file -n --name", _VALUE),
     **named("--system-prompt --append-system-prompt --system-prompt-snapshot", _VALUE),
     **named("--system-prompt-file --append-system-prompt-file", _VALUE),
-    **named("--remote-control-session-name-prefix", _VALUE),
+    **named("--remote-control-session-name-prefix --teammate-mode", _VALUE),
     **named("--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools --tools", _LIST),
-    **named("--betas --mcp-config", _LIST),
+    **named("--betas --mcp-config --channels", _LIST),
     **named("--file", Option(takes="many", resume=False)),
-    **named("-d --debug --remote-control", Option(takes="maybe")),
+    **named("-d --debug --remote-control --rc", Option(takes="maybe")),
     **named("--prompt-suggestions", Option(takes="maybe", chat="moot")),
     **named("--verbose", Option(chat="moot")),
     **named("--allow-dangerously-skip-permissions --dangerously-skip-permissions --restricted", Option()),
@@ -59,11 +60,10 @@ _SUBCOMMANDS = words(
 )
 
 RULES = (
-    trouble("no-conversation", r"^No conversation found with session ID: .*$"),
     *REPORTS,
-    rule("dialog", "foot", r"\bEsc to cancel\b|\bEnter to confirm\b", "asking"),
+    rule("dialog", "foot", r"\b(?:Esc to cancel|Enter to confirm)\b[^\n]*\Z", "asking"),
     rule("title-running", "title", r"^[◐◓◑◒] ", "running"),
-    rule("footer-running", "foot", r"\besc to interrupt\b", "running"),
+    rule("footer-running", "foot", below("─{10}", no_more="─{10}") + r"\besc to interrupt\b", "running"),
     rule("title-idle", "title", r"^✳ ", "idle", also=r"^\s*❯"),
     # A composer under a title that we cannot read: it takes input, and that is all we know.
     rule("composer", "foot", r"^\s*❯", "unknown"),
@@ -113,7 +113,9 @@ PROFILE = Profile(
     # The second within half a second of the first; one alone only asks for it, and clears a draft.
     quit=(Press(b"\x03", pause=0.3, until=_AGAIN), Press(b"\x03")),
     quit_command=(Press(b"/exit", pause=0.2), Press(b"\r")),
-    farewell=last_id(r"claude --resume ([\w-]+)"),
+    # With the flags of its start where they fit; the program's word may be another (a launcher's), and a
+    # variable may stand before it.
+    farewell=farewell(rf"Resume this session with:\n(?:\w+=\w+ )?[\w-]+(?: .+)? (?:--resume|-r) {UUID}"),
     identity="list",
     evidence="registry",
     quiet=0.5,

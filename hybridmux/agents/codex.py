@@ -6,7 +6,8 @@ that outlives the TUI and holds them for a minute; every start of ours is kept a
 
 import re
 
-from hybridmux.agents.evidence import REPORTS, last_id, observing, rule, trouble
+from hybridmux.agents.evidence import REPORTS, observing, rule, trouble
+from hybridmux.agents.farewell import UUID, farewell
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.options import ArgRules, Option, named, words
 from hybridmux.agents.profile import Press, Profile
@@ -17,21 +18,20 @@ from hybridmux.wire.types import ConnectorInfo
 _VALUE = Option(takes="one")
 _ONCE = Option(refuse="non_interactive")
 _ELSEWHERE = Option(takes="one", refuse="session_store")
+_STORE = re.compile(r"""\s*["']?sqlite_home["']?\s*=""")
+"""Version 0.171.0 does not take a name in quotes for the setting; another may."""
 
 OPTIONS = {
     # Settings that move the store are refused, all others kept.
-    **named(
-        "-c --config",
-        Option(takes="one", refuse="session_store", refuse_value=re.compile(r"\s*sqlite_home\s*=")),
-    ),
+    **named("-c --config", Option(takes="one", refuse="session_store", refuse_value=_STORE)),
     **named("--remote --remote-auth-token-env", _ELSEWHERE),
     **named("-C --cd", Option(takes="one", refuse="directory_arg")),
     **named("--worktree", Option(refuse="directory_arg")),
     **named("-i --image", Option(takes="many", resume=False)),
     **named("--enable --disable -m --model --local-provider -p --profile -s --sandbox --add-dir", _VALUE),
     **named("-a --ask-for-approval", _VALUE),
-    **named("--strict-config --oss --approve-for-me --search", Option()),
-    **named("--dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust", Option()),
+    **named("--strict-config --oss --approve-for-me --not-so-yolo --search", Option()),
+    **named("--dangerously-bypass-approvals-and-sandbox --yolo --dangerously-bypass-hook-trust", Option()),
     **named("--no-alt-screen --no-daemon", Option(chat="moot")),
     **named("-h --help -V --version", _ONCE),
 }
@@ -42,14 +42,24 @@ _SUBCOMMANDS = words(
 )
 
 RULES = (
-    trouble("no-session", r"^ERROR: No saved session found with ID .*$"),
-    trouble("locked", r"^.*This conversation is open in another app.*$", occupied=True),
-    trouble("server-mismatch", r"^.*background server has incompatible feature settings.*$"),
+    # Under the history that it has read already, and it reports that it is idle: what tells is that it holds
+    # no lock (`Look.starting`).
+    trouble(
+        "locked",
+        r"^ *\U0001f512 +This conversation is open in another app\b",
+        also=r"^ *r retry +f fork\b[^\n]*\Z",
+        occupied=True,
+    ),
+    trouble(
+        "server-mismatch",
+        r"^ *Background server has incompatible feature settings\b",
+        also=r"^[ \u203a]*1\. Run without daemon this time\b",
+    ),
     *REPORTS,
     # For versions without reports. No title mark means idle only to a title we know to carry marks.
     rule("title-asking", "title", r"^\[ [!.] \] Action Required", "asking"),
     rule("title-running", "title", r"^[⠁-⣿] ", "running"),
-    rule("dialog", "foot", r"\bPress enter to confirm or esc to cancel\b", "asking"),
+    rule("dialog", "foot", r"^ *Press enter to confirm or esc to cancel\b[^\n]*\Z", "asking"),
     rule("composer", "foot", r"^\s*\u203a", "unknown"),
 )
 
@@ -109,7 +119,7 @@ PROFILE = Profile(
     # One only: the next would meet a terminal that is restored already, and end it by a signal.
     quit=(Press(b"\x03"),),
     quit_command=(Press(b"/quit", pause=0.2), Press(b"\r")),
-    farewell=last_id(r"(?:codex resume|Session ID:) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"),
+    farewell=farewell(rf"(?: *codex(?: .+)? resume(?: .+)?|Session ID:) {UUID}"),
     identity="list",
     evidence="locks",
     quiet=0.5,

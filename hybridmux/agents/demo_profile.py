@@ -8,12 +8,12 @@ from pathlib import Path
 
 from attrs import evolve
 
+from hybridmux.agents.farewell import farewell as last_line
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.options import ArgRules, Option
 from hybridmux.agents.profile import Look, Press, Profile, TuiState
 from hybridmux.wire.types import ConnectorInfo
 
-_FAREWELL = re.compile(r"hybridmux-demo tui --resume (demo_\w+)")
 _TURNS = {"idle": "idle", "working": "running", "blocked": "asking"}
 
 
@@ -40,10 +40,7 @@ def observe(look: Look) -> TuiState:
     )
 
 
-def farewell(text: str) -> str | None:
-    """The id in the last `Continue with:` line."""
-    found = _FAREWELL.findall(text)
-    return found[-1] if found else None
+farewell = last_line(r"(?:Continue with: )?hybridmux-demo tui --resume (demo_\w+)")
 
 
 def _acp(launch: Launch) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Screen rules as data: what a terminal's report, title and text say of the agent in it.
 
 A profile lists its rules in order of their worth; the first that matches decides. `foot` is the last lines
-that are not empty: dialogs and status lines stand there, and what an answer merely quotes soon does not.
+that are not empty. A conversation may quote all that an agent draws: so a rule about the screen says where
+its words stand (`below` the composer, or last of all), or who else says so.
 """
 
 import re
@@ -30,7 +31,7 @@ class Rule:
     turn: TurnState = "unknown"
     ready: bool = True
     trouble: bool = False
-    """The matched line says why the program cannot go on."""
+    """The matched line says why the program cannot go on: while it opens a conversation, never later."""
     occupied: bool = False
 
 
@@ -49,11 +50,24 @@ def rule(name: str, where: Where, pattern: str, turn: TurnState, *, also: str | 
     )
 
 
-def trouble(name: str, pattern: str, *, occupied: bool = False) -> Rule:
-    """A line on the screen after which there is nothing to wait for."""
+def trouble(name: str, pattern: str, *, also: str, occupied: bool = False) -> Rule:
+    """A line on the screen of a starting program after which there is nothing to wait for; `also`: what it
+    offers then, at the foot."""
     return Rule(
-        name=name, where="screen", pattern=_compiled(pattern), ready=False, trouble=True, occupied=occupied
+        name=name,
+        where="screen",
+        pattern=_compiled(pattern),
+        also=_compiled(also),
+        ready=False,
+        trouble=True,
+        occupied=occupied,
     )
+
+
+def below(edge: str, no_more: str) -> str:
+    """The beginning of a pattern for what stands below a line that begins with `edge`, if none after it
+    begins with `no_more`."""
+    return rf"^{edge}.*\n(?!(?s:.*)^{no_more})(?s:.*?)"
 
 
 REPORTS = (
@@ -80,6 +94,8 @@ def observing(rules: Sequence[Rule]) -> Callable[[Look], TuiState]:
             "foot": foot(look.screen),
         }
         for one in rules:
+            if one.trouble and not look.starting:
+                continue
             found = one.pattern.search(places[one.where])
             if found and (one.also is None or one.also.search(places["foot"])):
                 return _state(one, found[0])
@@ -97,14 +113,3 @@ def _state(one: Rule, text: str) -> TuiState:
         source=None if one.turn == "unknown" else _SOURCES[one.where],
         rule=one.name,
     )
-
-
-def last_id(pattern: str) -> Callable[[str], str | None]:
-    """A profile's `farewell`: the first group of the last match."""
-    compiled = re.compile(pattern)
-
-    def farewell(text: str) -> str | None:
-        found = compiled.findall(text)
-        return found[-1] if found else None
-
-    return farewell

@@ -213,7 +213,7 @@ async def apart_from_shared_server(
     """The launch as it must be started to keep it apart from the agent's background server, or the reason
     why that cannot be. A program that does not show its options is not started: it might use the server."""
     server = profile.shared_server
-    if server is None or server.avoid in launch.args:
+    if server is None or launch.has(server.avoid):
         return launch
     if seen is None:
         answer = Answer(trouble="could not be asked: its shell did not get so far")

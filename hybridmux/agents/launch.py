@@ -20,7 +20,8 @@ _SCRIPT = 'exec -- "$@"'
 _SHELLS = ("bash", "zsh")
 _OTHER_SHELLS = ("sh", "dash", "ash", "ksh", "fish", "pwsh", "nu")
 _WRAPPER_WORDS = ("webmux", "hybridmux")
-_RUNNERS = ("npx", "bunx", "pnpx", "npm", "pnpm", "yarn")
+_RUNNERS = ("npx", "bunx", "pnpx", "npm", "pnpm", "yarn", "bun")
+_RUNNER_WORDS = ("exec", "dlx", "x")
 
 
 @frozen(kw_only=True)
@@ -67,7 +68,11 @@ class Launch:
 
     def adding(self, *words: str) -> "Launch":
         """With arguments for every start of the TUI, unless the command has them already."""
-        return evolve(self, added=tuple(word for word in words if word not in self.args))
+        return evolve(self, added=tuple(word for word in words if not self.has(word)))
+
+    def has(self, option: str) -> bool:
+        """Whether the command has this option, which a resume keeps; a prompt of the same letters is none."""
+        return option in self.kept
 
 
 @frozen
@@ -116,11 +121,15 @@ def analyse(cmd: Sequence[str], rules: Mapping[str, ArgRules]) -> Launch | Refus
 
 def _runs_it_otherwise(rule: ArgRules, name: str, words: Sequence[str]) -> bool:
     """An engine with options of its own, or a package runner: we cannot tell what belongs to whom."""
-    if name in rule.engines and rule.script:
-        return any(map(rule.script.search, words))
-    # A version may follow the name; the first character may be the @ of a scope.
-    plain = (word[0] + word[1:].partition("@")[0] for word in words if word)
-    return name in _RUNNERS and any(word in rule.packages for word in plain)
+    if name in rule.engines and rule.script and any(map(rule.script.search, words)):
+        return True
+    if name not in _RUNNERS:
+        return False
+    # `--package=NAME`; a version may follow the name, whose first character may be the @ of a scope.
+    named = [word.removeprefix("--package=") for word in words]
+    plain = {word[0] + word[1:].partition("@")[0] for word in named if word}
+    first = next((w for w in words if w not in _RUNNER_WORDS and not w.startswith("-")), "")
+    return not plain.isdisjoint(rule.packages) or first.partition("@")[0] in rule.executables
 
 
 def _read(
@@ -132,6 +141,8 @@ def _read(
     if tuple(args[: len(leading)]) != leading:
         other = bool(args) and args[0] in rules.subcommands
         return Refusal("non_interactive" if other else "unsupported_form", agent)
+    if leading and not rules.leading:  # after its own subcommand no other is one
+        rules = evolve(rules, subcommands=frozenset(), refused_words={})
     groups = read_options(rules, rest)
     if isinstance(groups, str):
         return Refusal(groups, agent)

@@ -7,7 +7,8 @@ lost. It asks before it edits files by a form that means a permission request.
 import re
 from collections.abc import Mapping
 
-from hybridmux.agents.evidence import last_id, observing, rule, trouble
+from hybridmux.agents.evidence import observing, rule
+from hybridmux.agents.farewell import UUID, farewell
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.options import ArgRules, Option, named, words
 from hybridmux.agents.profile import FormPermission, Press, Profile
@@ -47,12 +48,12 @@ _SUBCOMMANDS = words(
 )
 
 RULES = (
-    trouble("no-session", r'^Error: Session ".*" not found\..*$'),
     rule("title-asking", "title", r"^π ! ", "asking"),
     rule("title-running", "title", r"^π [⠁-⣿] ", "running"),
     rule("title-idle", "title", r"^π > .", "idle"),
-    rule("dialog", "foot", r"\benter select  esc cancel\b", "asking"),
-    rule("footer-running", "foot", r"⎋ Working…", "running"),
+    # The dialog's box is the last there is; the status line begins with a spinner, at rest with π.
+    rule("dialog", "foot", r"^│.*\benter select  esc cancel\b.*(?:\n[│╰].*)+\Z", "asking"),
+    rule("footer-running", "foot", r"^ *⎋ Working….*\n *[⠁-⣿] .*\n(?:(?! *π ).*\n){0,2}╰─.*\Z", "running"),
 )
 
 _FORM_TITLE = re.compile(r"Allow tool: ")
@@ -106,7 +107,7 @@ PROFILE = Profile(
     # The second within half a second of the first.
     quit=(Press(b"\x03", pause=0.3), Press(b"\x03")),
     quit_command=(Press(b"/exit", pause=0.2), Press(b"\r")),
-    farewell=last_id(r"omp --resume ([\w-]+)"),
+    farewell=farewell(rf"Resume this session with omp(?: .+)? --resume {UUID}"),
     identity="list",
     evidence="breadcrumb",
     quiet=0.5,

@@ -6,23 +6,26 @@ Measured with opencode-ai 1.18.33: it has no process registry, no lock and sends
 
 import re
 
-from hybridmux.agents.evidence import last_id, observing, rule, trouble
+from hybridmux.agents.evidence import below, observing, rule
+from hybridmux.agents.farewell import farewell
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.options import ArgRules, Option, named, words
 from hybridmux.agents.profile import Press, Profile
 from hybridmux.agents.versions import Verified
 
-_RUNNING = re.compile(r"esc (again to )?interrupt")
-_ONCE = re.compile(r"esc interrupt")
-_AGAIN = re.compile(r"esc again to interrupt")
-_CALM = re.compile(r"\A(?!.*esc (again to )?interrupt)", re.DOTALL)
-_TAKEN = re.compile(f"{_AGAIN.pattern}|{_CALM.pattern}", re.DOTALL)
+# Below the composer's edge, unless more of a box follows: a dialog stands in the composer's place. Where no
+# edge is drawn, the last line. Narrow terminals break the footer between words; wide ones have a sidebar.
+_FOOTER = rf"(?:{below(' *╹▀', no_more=' *[┃╹]')}|^(?! *[┃╹])(?=.*\s*\Z).*?)"
+_RUNNING = _FOOTER + r"\besc (?:interrupt|again to)\b"
+_ONCE = re.compile(_FOOTER + r"\besc interrupt\b", re.MULTILINE)
+_AGAIN = re.compile(_FOOTER + r"\besc again to\b", re.MULTILINE)
+_CALM = re.compile(rf"\A(?!(?s:.*?){_RUNNING})", re.MULTILINE)
+_TAKEN = re.compile(f"{_AGAIN.pattern}|{_CALM.pattern}", re.MULTILINE)
 
 RULES = (
-    trouble("no-session", r"^.*Error: Session not found.*$"),
-    rule("dialog", "screen", r"Permission required", "asking"),
-    rule("footer-running", "screen", _RUNNING.pattern, "running"),
-    rule("footer-idle", "screen", r"ctrl\+p commands", "idle"),
+    rule("dialog", "screen", r"^ *┃ +△ Permission required\b.*(?:\n *┃.*)+\s*\Z", "asking"),
+    rule("footer-running", "screen", _RUNNING, "running"),
+    rule("footer-idle", "screen", _FOOTER + r"(?:^| )ctrl\+p\b", "idle"),
 )
 
 OPTIONS = {
@@ -83,7 +86,7 @@ PROFILE = Profile(
     dismiss=(Press(b"\x1b"),),
     quit=(Press(b"\x03"),),
     quit_command=(Press(b"/exit", pause=0.2), Press(b"\r")),
-    farewell=last_id(r"opencode -s (ses_\w+)"),
+    farewell=farewell(r" *Continue +opencode(?: .+)? -s (ses_\w+)"),
     identity="list",
     quiet=0.5,
     binary_blobs=False,

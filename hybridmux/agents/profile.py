@@ -30,6 +30,8 @@ class Look:
     """The window title (OSC 0/2)."""
     report: str | None
     """Payload of the newest OSC 7501 report, if the agent sends any."""
+    starting: bool = False
+    """It is opening a conversation, and nothing says yet that it has it."""
 
 
 @frozen(kw_only=True)
@@ -126,7 +128,7 @@ class Profile:
     quit_command: tuple[Press, ...] = ()
     """Typed when the keys did not help; two writes, or it is taken for a paste."""
     farewell: Callable[[str], str | None]
-    """The agent session id that the TUI's last lines name."""
+    """The agent session id that a TUI's last words name (`farewell.last_words`)."""
     identity: Literal["report", "list"]
     """`report`: the TUI states its session id. `list`: it is found among the sessions its list names."""
     evidence: Literal["registry", "locks", "breadcrumb"] | None = None

@@ -6,6 +6,7 @@ from pathlib import Path
 from hybridmux.budgets import NAME_CHARS
 from hybridmux.conversation.sizing import clamp
 from hybridmux.errors import BadRequest
+from hybridmux.proc.paths import no_folder
 
 
 def clamped(value: int | None, default: int) -> int:
@@ -21,13 +22,12 @@ def checked_name(name: str) -> str:
 
 
 def folder(text: str) -> str:
-    """The folder a program starts in; the user's home if none is given. Raises `BadRequest`.
-
-    Nothing of pathlib looks at the text: it raises for what no folder can be called.
-    """
-    path = os.path.expanduser(text or "~")  # noqa: PTH111
-    if not os.path.isabs(path) or not os.path.isdir(path):  # noqa: PTH112, PTH117
+    """The folder a program starts in; the user's home if none is given. Raises `BadRequest`."""
+    path = os.path.expanduser(text or "~")  # noqa: PTH111 - pathlib raises for what no folder can be called
+    if not os.path.isabs(path):  # noqa: PTH117
         raise BadRequest(f"cwd {text!r} is not a folder (give an absolute path)")
+    if why := no_folder(path):
+        raise BadRequest(f"cwd {text!r} {why}")
     if not _is_utf8(path + os.path.realpath(path)):
         raise BadRequest("cwd: the folder's name is not UTF-8, so that no agent could be told of it")
     return str(Path(path))

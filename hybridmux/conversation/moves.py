@@ -1,6 +1,5 @@
 """The steps that operations share: prechecks, starting a side, loading, committing, rolling back."""
 
-import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Literal
@@ -16,6 +15,7 @@ from hybridmux.conversation.tries import pauses
 from hybridmux.conversation.unprompted import reopenable, tell_replaced
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
 from hybridmux.problems import said
+from hybridmux.proc.paths import no_folder
 from hybridmux.wire.convert import write
 from hybridmux.wire.types import ConnectorInfo, Place
 
@@ -38,8 +38,8 @@ def note_login(s: HybridSession, exc: BaseException) -> None:
 
 def check_folder(s: HybridSession) -> None:
     """Raises 409 before anything is started: agents find their sessions by the folder."""
-    if not os.path.isdir(s.plan.cwd):  # noqa: PTH112 - pathlib raises for what no folder can be called
-        raise Conflict(f"the session's folder {s.record.cwd} is not there any more")
+    if why := no_folder(s.plan.cwd):
+        raise Conflict(f"the session's folder {s.record.cwd} {why}")
 
 
 async def check_program(s: HybridSession) -> None:

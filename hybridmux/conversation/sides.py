@@ -159,13 +159,13 @@ class TuiSide(Protocol):
         """Sends keys with their pauses."""
 
     async def stop(self, *, clean: bool) -> str:
-        """Ends the program (quit keys first if `clean`) and all its descendants; returns its last text."""
+        """Ends the program (quit keys first if `clean`) and all its descendants; returns its last words."""
 
     def strike(self) -> None:
         """SIGKILL to all its processes, at once; whoever waits for their end sees it."""
 
-    def last_text(self) -> str:
-        """The newest output as plain text."""
+    def last_words(self) -> str:
+        """What it said after it had given the terminal back, as plain text."""
 
     async def ended(self) -> int:
         """Waits for the program's end by itself or by us."""

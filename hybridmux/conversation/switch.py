@@ -6,7 +6,6 @@
 Up to `stopping` a failure changes nothing. From there on it rolls back to the original side.
 """
 
-from contextlib import suppress
 from functools import partial
 
 import trio
@@ -183,12 +182,18 @@ async def interrupt(s: HybridSession, tui: TuiSide, state: TuiState) -> bool:
                 state = await tui.settled()
             if state.turn == "running":
                 await tui.press(s.plan.profile.interrupt)
-            await tui.watch(lambda now: now.turn == "idle")
+            await _turn_ends(tui)
     except (PhaseTimeout, InputStuck):
         return False
-    except SideFailed:
-        pass  # it ended: that is as quiet as it gets
     return True
+
+
+async def _turn_ends(tui: TuiSide) -> None:
+    """Waits for the turn's end, or the program's: that is as quiet as it gets. Nothing else counts as one."""
+    try:
+        await tui.watch(lambda now: now.turn == "idle")
+    except SideFailed:
+        await tui.ended()
 
 
 async def _ask(s: HybridSession, tui: TuiSide) -> bool:
@@ -202,10 +207,8 @@ async def _ask(s: HybridSession, tui: TuiSide) -> bool:
             return answer == "idle"
         try:
             with s.phase(Step.INTERRUPTING, s.budgets.interrupting):
-                await tui.watch(lambda now: now.turn == "idle")
+                await _turn_ends(tui)
                 return True
-        except SideFailed:
-            return True
         except PhaseTimeout:
             continue
 
@@ -215,8 +218,7 @@ async def _choice(s: HybridSession, tui: TuiSide) -> str:
     answers: list[str] = []
 
     async def turn_ends(scope: trio.CancelScope) -> None:
-        with suppress(SideFailed):
-            await tui.watch(lambda now: now.turn == "idle")
+        await _turn_ends(tui)
         answers.append("idle")
         scope.cancel()
 
@@ -242,9 +244,10 @@ async def _after_parting(s: HybridSession, expected: Summary, parting: str, *, g
         await identity.check_sole(s, s.sides.waiting, expected)
     if last is None or last == expected.session_id:
         return expected
-    s.opening = last  # a roll-back goes to where the terminal was, whatever comes of it here
+    s.opening = last  # a roll-back goes to where the terminal was, unless there is no such conversation
     found = identity.named(await s.sides.waiting.sessions(last), last)
     if found is None:
+        s.opening = expected.session_id
         raise SideFailed(f"the terminal ended on another conversation ({last}) that is not listed")
     identity.check_free(s, last)
     if last != s.record.agent_session_id:

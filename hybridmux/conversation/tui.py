@@ -1,6 +1,5 @@
 """The terminal side over a real program: a profile's reading of a terminal, and its keys."""
 
-import re
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -9,6 +8,7 @@ from signal import SIGKILL
 import trio
 from attrs import evolve
 
+from hybridmux.agents import farewell
 from hybridmux.agents.installed import apart_from_shared_server
 from hybridmux.agents.profile import Look, Press, TuiState
 from hybridmux.agents.temp import temp_folder
@@ -22,9 +22,6 @@ from hybridmux.proc.mark import Mark
 from hybridmux.terminal.keyboard import InputStuck
 from hybridmux.terminal.terminal import Terminal, open_terminal
 
-_ESCAPES = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])|[\r\x00-\x08]"
-)
 _TAIL = 16 * KIB
 _REST = 0.3
 """Seconds without input before a state counts as the answer to it."""
@@ -41,7 +38,14 @@ class Tui:
     """One program on its PTY, read through its profile."""
 
     def __init__(
-        self, terminal: Terminal, plan: Plan, started_at: float, budgets: Budgets, *, entered: bool = False
+        self,
+        terminal: Terminal,
+        plan: Plan,
+        started_at: float,
+        budgets: Budgets,
+        *,
+        entered: bool = False,
+        opens: bool = False,
     ) -> None:
         self.terminal = terminal
         self.started_at = started_at
@@ -55,6 +59,7 @@ class Tui:
             started_at=started_at,
         )
         self._stated, self._stated_at = Testimony(), -1e9
+        self._opening = opens
         self._last_input = -1e9
         self._typed = Typed(entered=entered)
         self.stop_key_at = -1e9
@@ -93,8 +98,10 @@ class Tui:
         return self._look("", GLANCE_AGE)
 
     def _look(self, screen: str, age: float) -> TuiState:
-        look = Look(screen=screen, title=self.terminal.title, report=self.terminal.osc7501)
-        state, stated = self._profile.observe(look), self._testimony(age)
+        stated = self._testimony(age)
+        starting = self._opening and stated.session_id is None
+        look = Look(screen=screen, title=self.terminal.title, report=self.terminal.osc7501, starting=starting)
+        state = self._profile.observe(look)
         if state.source != "report" and stated.turn != "unknown":
             # What the agent keeps about itself is worth more than what can be read off its window.
             state = evolve(state, turn=stated.turn, source="registry")
@@ -161,7 +168,9 @@ class Tui:
         await self.watch(lambda state: state.ready)
         with trio.move_on_after(_RESTLESS):
             await self._quiet(self._profile.quiet)
-        return await self.watch(lambda state: state.ready)
+        state = await self.watch(lambda state: state.ready)
+        self._opening = False
+        return state
 
     async def press(self, keys: Sequence[Press]) -> None:
         """Sends keys with their conditions and pauses."""
@@ -197,7 +206,7 @@ class Tui:
             raise SideFailed(f"these processes did not end: {', '.join(report.survivors)}")
         with trio.move_on_after(self._budgets.stopping_step):
             await self.terminal.wait_exited()
-        return self.last_text()
+        return self.last_words()
 
     async def _quit(self) -> None:
         """The quit keys; where they do not help in half the time, the agent's own command."""
@@ -211,25 +220,26 @@ class Tui:
         """SIGKILL to all its processes."""
         self.terminal.family.signal(SIGKILL)
 
-    def last_text(self) -> str:
-        """The newest output as plain text, at most 16 KiB."""
+    def last_words(self) -> str:
+        """What it said after it had given the terminal back, as plain text."""
+        modes = self.terminal.screen.modes()
+        return "" if modes.alternate or 2004 in modes.private else farewell.last_words(self._tail())
+
+    def _tail(self) -> str:
+        """The newest output."""
         journal = self.terminal.journal
-        data = journal.read(max(journal.tail, journal.end - _TAIL), _TAIL)
-        return _ESCAPES.sub("", data.decode("utf-8", "replace"))
+        return journal.read(max(journal.tail, journal.end - _TAIL), _TAIL).decode("utf-8", "replace")
 
     async def ended(self) -> int:
         """Waits for the program's end."""
         return await self.terminal.wait_exited()
 
     def _ended(self) -> SideFailed:
+        why = farewell.reason(self._tail())[:300]
         pattern = self._profile.occupied
-        kind = OccupiedElsewhere if pattern and pattern.search(self.last_text()) else SideFailed
-        return kind(self._obituary())
-
-    def _obituary(self) -> str:
-        lines = [line.strip() for line in self.last_text().splitlines() if line.strip()]
-        last = f": {lines[-1][:300]}" if lines else ""
-        return f"the terminal program ended ({_how(self.terminal.exit_code)}){last}"
+        kind = OccupiedElsewhere if pattern and pattern.match(why) else SideFailed
+        how = f"the terminal program ended ({_how(self.terminal.exit_code)})"
+        return kind(f"{how}: {why}" if why else how)
 
 
 def _how(code: int | None) -> str:
@@ -277,4 +287,5 @@ async def open_tui(
             raise SideFailed(f"{plan.profile.title} cannot be started: {exc}") from exc
         # A first prompt may be among the arguments; those that a resume keeps have none.
         entered = session_id is None and bool(plan.launch.args)
-        yield Tui(terminal, plan, started_at, budgets, entered=entered)
+        opens = session_id is not None
+        yield Tui(terminal, plan, started_at, budgets, entered=entered, opens=opens)

@@ -1,6 +1,7 @@
 """Paths that others name: such a text need not be a path at all."""
 
 import os
+import stat
 
 
 def real(path: str) -> str | None:
@@ -10,3 +11,14 @@ def real(path: str) -> str | None:
         return os.path.realpath(path)
     except (OSError, ValueError):
         return None
+
+
+def no_folder(path: str) -> str | None:
+    """Why nothing can be started there, as the end of a sentence; None for a folder that can be looked at."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib raises for what no folder can be called
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return "is not there"
+    except OSError as exc:  # a network folder whose server has gone, one that was made private
+        return f"cannot be used: {exc.strerror}"
+    return None if stat.S_ISDIR(mode) else "is not a folder"

@@ -79,12 +79,12 @@ async def submit(agent: Tui, text: str) -> None:
 
 
 async def quit_by_keys(agent: Tui, seconds: float) -> str:
-    """Presses the profile's quit keys; the program's last text. Fails if it has not ended in time."""
+    """Presses the profile's quit keys; the program's last words. Fails if it has not ended in time."""
     agent.terminal.family.members()  # remembered, so that leaving the terminal ends what it leaves behind
     with trio.move_on_after(seconds):
         await agent.press(PROFILE.quit)
         await agent.ended()
-        return agent.last_text()
+        return agent.last_words()
     raise AssertionError(f"still there {seconds} s after the quit keys:\n{agent.terminal.screen.text()}")
 
 

@@ -19,7 +19,10 @@ from hybridmux.terminal.terminal import Terminal
 PLAN = Plan(
     profile=PROFILE, launch=Launch(agent="opencode", program="opencode"), session="s1", cwd="/", env={}
 )
-RUNNING, AGAIN, IDLE = "esc interrupt  ctrl+p commands", "esc again to interrupt", "ctrl+p commands"
+RUNNING, AGAIN, IDLE = (
+    f"     You press esc interrupt, then esc again to interrupt.\n  ╹▀▀▀▀▀▀▀▀\n   {footer}"
+    for footer in ("⬝⬝■■  esc interrupt  ctrl+p commands", "⬝⬝■■  esc again to interrupt", "ctrl+p commands")
+)
 
 
 class CountingScreen:

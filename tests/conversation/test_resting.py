@@ -131,7 +131,7 @@ async def test_a_program_that_reads_no_keys_is_stopped(tmp_path):
     plan = Plan(profile=PROFILE, launch=launch, session="s1", cwd="/", env={"PATH": os.environ["PATH"]})
     budgets = Budgets(input_stall=0.2, stopping_step=1.5)
     async with open_tui(plan, Run.of(tmp_path).mark("s1"), None, 80, 24, budgets) as tui:
-        while "ready" not in tui.last_text():
+        while "ready" not in tui.terminal.screen.text():
             await tui.terminal.changed(tui.terminal.changes)
         with pytest.raises(InputStuck):
             await tui.write(b"x" * 1_000_000)

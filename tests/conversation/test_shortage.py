@@ -2,7 +2,7 @@
 needs it fails with a sentence, and the session goes on."""
 
 import errno
-import pathlib
+import os
 from contextlib import asynccontextmanager
 
 import pytest
@@ -152,12 +152,15 @@ async def test_versions_that_cannot_be_asked_for_are_not_told(autojump_clock):
 
 @pytest.fixture
 def dead_mount(monkeypatch):
-    """Every look at a folder fails."""
+    """Every look at the root folder fails."""
+    look = os.stat
 
-    def dead(self):
-        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+    def dead(path, **more):
+        if path == "/":
+            raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+        return look(path, **more)
 
-    monkeypatch.setattr(pathlib.Path, "is_dir", dead)
+    monkeypatch.setattr(os, "stat", dead)
 
 
 async def test_a_folder_that_cannot_be_looked_at_is_a_409(autojump_clock, dead_mount):
@@ -167,9 +170,19 @@ async def test_a_folder_that_cannot_be_looked_at_is_a_409(autojump_clock, dead_m
         assert (p.session.position.step, p.sides.tui.code) == (Step.TUI, None)
 
 
-@pytest.mark.parametrize("given", ["/srv", "~nobody-of-that-name/x"])
-def test_a_new_session_cannot_be_there(dead_mount, given):
-    with pytest.raises(BadRequest, match="cannot be used"):
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("/", "cannot be used: Transport endpoint is not connected"),
+        ("/" + 300 * "x", "cannot be used: File name too long"),
+        ("~nobody-of-that-name/x", "give an absolute path"),
+        ("/dev/null", "is not a folder"),
+        ("/dev/null/x", "is not there"),
+        ("/a\0b", "is not there"),
+    ],
+)
+def test_a_new_session_cannot_be_there(dead_mount, given, why):
+    with pytest.raises(BadRequest, match=why):
         folder(given)
 
 

@@ -157,14 +157,18 @@ async def test_a_running_turn_is_interrupted_once(autojump_clock):
         assert p.world.happened.count("interrupt") == 1
 
 
-async def waiting_for_choice(p: Play, nursery: trio.Nursery, results: list) -> None:
+async def switching_until(step: Step, p: Play, nursery: trio.Nursery, results: list) -> None:
     async def switching() -> None:
         results.append(await to_chat(p))
 
     nursery.start_soon(switching)
-    while p.session.position.step is not Step.AWAITING_CHOICE:
+    while p.session.position.step is not step:
         await p.session.bell.wait(p.session.bell.version)
     await trio.lowlevel.checkpoint()
+
+
+async def waiting_for_choice(p: Play, nursery: trio.Nursery, results: list) -> None:
+    await switching_until(Step.AWAITING_CHOICE, p, nursery, results)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +270,7 @@ async def test_the_farewell_names_a_conversation_nobody_lists(autojump_clock):
     async with play(World(farewell="Continue with: hybridmux-demo tui --resume demo_9")) as p:
         with pytest.raises(AgentFailed, match="demo_9"):
             await to_chat(p)
-        assert_back_in_terminal(p, "demo_9")  # where it was, not where it was thought to be
+        assert_back_in_terminal(p)  # what nobody lists cannot be opened again
 
 
 async def test_two_switches_at_once(autojump_clock):
@@ -405,3 +409,32 @@ async def test_a_message_that_waits_for_a_connector_comes_back_as_the_draft(auto
         result = await to_terminal(p)
         assert result.draft == "not sent yet\n\nbehind it"
         assert world.prompts == []
+
+
+async def unreadable(want):
+    """A terminal that says that it cannot go on, and lives."""
+    await trio.lowlevel.checkpoint()
+    raise SideFailed("what it shows looks like trouble")
+
+
+async def test_a_terminal_that_cannot_be_read_has_not_ended_its_turn(autojump_clock):
+    results: list = []
+    async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
+        p.sides.tui.watch = unreadable
+        await waiting_for_choice(p, nursery, results)
+        p.session.choice.answer("wait")
+        await trio.sleep(p.session.budgets.interrupting + 1)
+        assert p.session.position.step is Step.AWAITING_CHOICE
+        assert (results, p.sides.tui.exit_code) == ([], None)
+        assert "quit" not in p.world.happened
+        p.session.choice.answer("cancel")
+
+
+@pytest.mark.parametrize("step", [Step.INTERRUPTING, Step.AWAITING_CHOICE])
+async def test_the_end_of_the_program_is_the_end_of_its_turn(autojump_clock, step):
+    results: list = []
+    async with play(World(turn="running", interrupt="ignore")) as p, trio.open_nursery() as nursery:
+        await switching_until(step, p, nursery, results)
+        p.sides.tui.die(0)
+        await wait_all_tasks_blocked()
+        assert [one.side for one in results] == ["acp"]

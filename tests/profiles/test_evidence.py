@@ -4,6 +4,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from hybridmux.agents import claudecode, codex, omp, opencode
 from hybridmux.agents.evidence import FOOT, foot, observing, rule, trouble
@@ -44,14 +45,6 @@ def test_a_recording_at_its_named_moments(recording):
         assert state.trouble is None
 
 
-@pytest.mark.parametrize("recording", RECORDINGS)
-def test_a_recording_ends_with_a_farewell_that_names_the_session(recording):
-    session = PROFILES[recording.partition("/")[0]].farewell(film(recording).text())
-    assert session is not None
-    assert len(session) >= 20
-    assert PROFILES["opencode"].farewell("nothing of the kind") is None
-
-
 @pytest.mark.parametrize(
     ("recording", "settle"), [("claudecode/status", 0.5), ("codex/approval", 1.2), ("codex/interrupt", 0.7)]
 )
@@ -71,34 +64,36 @@ def test_without_its_reports_the_rest_never_says_the_opposite(recording, settle)
 
 
 def lines(*rows):
-    return Look(screen="\n".join(rows), title="", report=None)
+    return Look(screen="\n".join(rows), title="", report=None, starting=True)
 
 
-@pytest.mark.parametrize(
-    ("agent", "row", "rule"),
-    [
-        ("claudecode", "No conversation found with session ID: 0f2b", "no-conversation"),
-        ("codex", "ERROR: No saved session found with ID 0f2b. Run `codex resume`", "no-session"),
-        ("codex", "  the background server has incompatible feature settings", "server-mismatch"),
-        ("omp", 'Error: Session "0f2b" not found.', "no-session"),
-        ("opencode", "Error: Session not found: ses_1", "no-session"),
-    ],
-)
-def test_a_line_after_which_there_is_nothing_to_wait_for(agent, row, rule):
-    state = PROFILES[agent].observe(lines("", row, "$"))
-    assert state == TuiState(trouble=row.strip(), rule=rule)
+def test_a_menu_after_which_there_is_nothing_to_wait_for():
+    row = "  Background server has incompatible feature settings"
+    look = lines("", row, "\u203a 1. Run without daemon this time", "  2. Restart", "  3. Cancel")
+    assert codex.PROFILE.observe(look) == TuiState(trouble=row.strip(), rule="server-mismatch")
+    assert codex.PROFILE.observe(evolve(look, starting=False)).trouble is None
+
+
+LOCKED = """\
+\u203a hello
+
+• echo: hello
+
+  🔒  This conversation is open in another app            r to retry
+      Close it there and press R to continue here.
+
+   r retry   f fork   ←/esc command center   ^c/q exit   ^t transcript
+"""
 
 
 def test_a_conversation_that_another_codex_holds_is_occupied_whatever_it_reports():
-    look = Look(
-        screen="🔒  This conversation is open in another app\n r retry   f fork",
-        title="proj",
-        report="state=idle:app=codex",
-    )
-    state = PROFILES["codex"].observe(look)
+    look = Look(screen=LOCKED, title="hello | proj", report="state=idle:app=codex", starting=True)
+    state = codex.PROFILE.observe(look)
     assert state.occupied
     assert state.turn == "unknown"
     assert state.trouble.endswith("open in another app")
+    later = codex.PROFILE.observe(evolve(look, starting=False))
+    assert (later.trouble, later.occupied) == (None, False)
 
 
 @pytest.mark.parametrize("agent", PROFILES)
@@ -139,13 +134,14 @@ def test_a_title_alone_does_not_make_a_screen_ready():
 def test_rules_are_asked_in_order_and_trouble_is_one_short_line():
     watch = observing(
         [
-            trouble("broken", r"^Broken:.*$"),
+            trouble("broken", r"^Broken:.*$", also="try again"),
             rule("one", "title", "a", "idle"),
             rule("two", "title", ".", "running"),
         ]
     )
     assert watch(Look(screen="x", title="a", report=None)).rule == "one"
     assert watch(Look(screen="x", title="b", report=None)).source == "title"
-    long = watch(lines("Broken:   so   " + "long " * 200))
+    assert watch(lines("Broken: so")) == TuiState()
+    long = watch(lines("Broken:   so   " + "long " * 200, "try again"))
     assert long.trouble.startswith("Broken: so long long")
     assert len(long.trouble) <= 300

@@ -190,7 +190,7 @@ class Tui:
             pass
         termios.tcsetattr(0, termios.TCSADRAIN, before)
         unregister()
-        print(f"\r\nclaude --resume {self.session}")
+        print(f"\r\nResume this session with:\r\nclaude --resume {self.session}")
 
 
 # --- the connector ---
