@@ -9,7 +9,7 @@ from attrs import evolve
 
 from hybridmux.agents.registry import Registry
 from hybridmux.budgets import Budgets
-from hybridmux.conversation import lifecycle
+from hybridmux.conversation import lifecycle, resuming
 from hybridmux.conversation.barrier import Known
 from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.inputs import checked_name
@@ -217,7 +217,7 @@ class Hub:
         try:
             await self._begin(session.run)
             self._list(session)
-            work = partial(lifecycle.resume, session, wanted.side or record.side, wanted.agent_session_id)
+            work = partial(resuming.resume, session, wanted.side or record.side, wanted.agent_session_id)
             await session.operate("resume", work)
         except BaseException:
             session.over.set()

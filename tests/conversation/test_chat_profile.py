@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from hybridmux.agents import claudecode, codex, omp
 from hybridmux.agents.demo_profile import PROFILE
-from hybridmux.conversation import lifecycle, switch
+from hybridmux.conversation import lifecycle, resuming, switch
 from hybridmux.conversation.moves import reconnect
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import AuthRequired, PromptOutcome, SideFailed
@@ -43,7 +43,7 @@ async def to_terminal(p):
 
 
 async def resume(p, place: str):
-    await p.session.operate("resume", partial(lifecycle.resume, p.session, place, None))
+    await p.session.operate("resume", partial(resuming.resume, p.session, place, None))
 
 
 # --- options ---

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from hybridmux.agents.demo_profile import PROFILE, farewell
 from hybridmux.budgets import Budgets
-from hybridmux.conversation import lifecycle
+from hybridmux.conversation import resuming
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import SideFailed
 from hybridmux.conversation.unprompted import REASON
@@ -266,7 +266,7 @@ async def test_of_several_one_has_to_be_chosen(autojump_clock, place):
         assert p.session.record == left
         assert world.writers == set()
     async with play(world, record=left, profile=SILENT) as p:
-        await p.session.operate("resume", partial(lifecycle.resume, p.session, place, NEW))
+        await p.session.operate("resume", partial(resuming.resume, p.session, place, NEW))
         assert p.record.agent_session_id == NEW
         assert notices(p) == []
 
