@@ -13,18 +13,16 @@ from contextlib import AbstractContextManager, asynccontextmanager, suppress
 
 import trio
 
-from hybridmux.budgets import DRAIN_BYTES, PTY_READ, SAFE_GRID, SCREEN_PAUSE, SCREEN_REST, Budgets
-from hybridmux.journal import ByteJournal
+from hybridmux.budgets import DRAIN_BYTES, PTY_READ, Budgets
 from hybridmux.proc.family import EndReport, Family
 from hybridmux.proc.mark import Mark
 from hybridmux.proc.spawn import Child, failures
 from hybridmux.terminal.keyboard import InputStuck, Keyboard
-from hybridmux.terminal.markers import TITLE, Scanner, title
-from hybridmux.terminal.modes import killed, repair
+from hybridmux.terminal.modes import killed
+from hybridmux.terminal.output import Output
 from hybridmux.terminal.pacing import Pace, Viewer
-from hybridmux.terminal.private import ANSWER, QUERY, PrivateFilter
+from hybridmux.terminal.private import ANSWER
 from hybridmux.terminal.pty import Pty
-from hybridmux.terminal.screen import Screen
 
 _REOPEN_PAUSE = 0.1
 """Seconds between looks whether a program that has closed its terminal opens it again."""
@@ -38,31 +36,25 @@ class Terminal:
     def __init__(
         self, pty: Pty, child: Child, family: Family, budgets: Budgets, *, answer_osc7501: bool
     ) -> None:
-        self.journal = ByteJournal(budgets.scrollback_bytes)
+        self._output = Output(pty.cols, pty.rows, budgets.scrollback_bytes, asked=self._asked)
+        self.journal = self._output.journal
         """The output without agent states; closed when the program has exited and nobody has it open."""
+        self.screen = self._output.screen
         self.epoch = secrets.token_hex(8)
         """Tells this PTY's positions from those of any other."""
         self.child = child
         self.family = family
-        self.title = ""
-        """What the program set by OSC 0 or 2, at most `TITLE_CHARS`, without control characters."""
-        self.osc7501: str | None = None
-        """The last agent state the program reported, raw; its queries (`?`) are not states."""
         self.exit_code: int | None = None
         """None while it runs; negative is a signal's number."""
         self.end_report: EndReport | None = None
         """How the family ended, after the `async with`."""
         self.changes = 0
         """Moves with each output, title, agent state and exit, and at the end of the output."""
-        self._private = PrivateFilter()
-        self._scanner = Scanner(TITLE, keep=2 * budgets.scrollback_bytes // SAFE_GRID + 2)
-        self.screen = Screen(self.journal, pty.cols, pty.rows, self._scanner)
         self._pty = pty
         self._budgets = budgets
         self._answer_osc7501 = answer_osc7501
         self._pace = Pace(budgets.pace_patience)
         self._changed = trio.lowlevel.ParkingLot()
-        self._screen_work = trio.lowlevel.ParkingLot()
         self._exited = trio.Event()
         self._output_ended = trio.Event()
         self._keyboard = Keyboard(pty, budgets.input_stall)
@@ -80,11 +72,20 @@ class Terminal:
         """Rows, clamped."""
         return self._pty.rows
 
+    @property
+    def title(self) -> str:
+        """What the program set by OSC 0 or 2, at most `TITLE_CHARS`, without control characters."""
+        return self._output.title
+
+    @property
+    def osc7501(self) -> str | None:
+        """The last agent state the program reported, raw; its queries (`?`) are not states."""
+        return self._output.osc7501
+
     def safe_start(self) -> int:
         """The oldest position still in the journal where one may start to read: no sequence or character is
         cut there. Where there is none (one endless control string), the tail."""
-        safe = self._scanner.first_safe(self.journal.tail)
-        return self.journal.tail if safe is None else safe
+        return self._output.safe_start()
 
     def viewer(self) -> AbstractContextManager[Viewer]:
         """`with terminal.viewer() as v`: while inside, `v.position` takes part in the pacing."""
@@ -140,8 +141,8 @@ class Terminal:
                 with trio.move_on_after(_REOPEN_PAUSE):
                     await self._exited.wait()
         if killed(self.exit_code):
-            self._repair()  # those who outlived it may have gone on drawing
-        self._close_journal()
+            self._output.repair()  # those who outlived it may have gone on drawing
+        self._output.close()
         self._output_ended.set()
         self._keyboard.nobody_reads = True
         self._change()
@@ -157,34 +158,9 @@ class Terminal:
                 raise
             return 0
         if data:
-            self._take(data)
+            self._output.take(data)
+            self._change()
         return len(data)
-
-    def _take(self, data: bytes) -> None:
-        shown, payloads = self._private.feed(data)
-        self._show(shown)
-        for payload in payloads:
-            self._hear(payload)
-        self._change()
-
-    def _show(self, data: bytes) -> None:
-        if data:
-            self.journal.write(data)
-            for event in self._scanner.feed(data):
-                self.title = title(event)
-            if self.screen.behind():
-                self._screen_work.unpark_all()
-
-    def _close_journal(self) -> None:
-        self._show(self._private.flush())
-        self.journal.close()
-
-    def _hear(self, payload: bytes) -> None:
-        if payload != QUERY:
-            self.osc7501 = payload.decode("utf-8", "replace")
-        elif self._answer_osc7501:
-            with suppress(trio.WouldBlock):  # it has asked often enough
-                self._answers.send_nowait(ANSWER)
 
     async def _watch_exit(self) -> None:
         code = await self.child.wait()
@@ -193,29 +169,15 @@ class Terminal:
         while self.journal.end < until and self._read_once():
             pass
         if killed(code):
-            self._repair()
+            self._output.repair()
         self.exit_code = code
         self._exited.set()
         self._change()
 
-    def _repair(self) -> None:
-        """Takes back what a killed program has left on in the terminals of those who look, as if it had done
-        so itself; nothing where it did."""
-        self._show(self._private.flush())
-        back = repair(self.screen.modes())
-        if back:
-            cut = self._scanner.safe_end < self.journal.end
-            self._show(b"\x18" + back if cut else back)
-            self._change()
-
-    async def _keep_screen(self) -> None:
-        while True:
-            await self._screen_work.park()
-            leaps = -1
-            while leaps != self.screen.leaps:  # not in a flood
-                leaps = self.screen.leaps
-                await trio.sleep(SCREEN_PAUSE)
-            await self.screen.catch_up(rest=SCREEN_REST)
+    def _asked(self) -> None:
+        if self._answer_osc7501:
+            with suppress(trio.WouldBlock):  # it has asked often enough
+                self._answers.send_nowait(ANSWER)
 
     async def _answer(self) -> None:
         async for answer in self._answers_due:
@@ -229,7 +191,7 @@ class Terminal:
         end."""
         with self._life:
             async with trio.open_nursery() as nursery:
-                for task in (self._read, self._watch_exit, self._keep_screen, self._answer):
+                for task in (self._read, self._watch_exit, self._output.keep_screen, self._answer):
                     nursery.start_soon(task)
 
     async def end(self) -> EndReport:
@@ -254,7 +216,7 @@ class Terminal:
             self.child.disown()
         self.child.close()
         self._pty.close()
-        self._close_journal()
+        self._output.close()
         self._change()
 
 

@@ -1,0 +1,74 @@
+"""What a program writes, taken apart: what people see, its title, and what it says to us alone."""
+
+from collections.abc import Callable
+
+import trio
+
+from hybridmux.budgets import SAFE_GRID, SCREEN_PAUSE, SCREEN_REST
+from hybridmux.journal import ByteJournal
+from hybridmux.terminal.markers import TITLE, Scanner, title
+from hybridmux.terminal.modes import repair
+from hybridmux.terminal.private import QUERY, PrivateFilter
+from hybridmux.terminal.screen import Screen
+
+
+class Output:
+    """The journal, the title, the agent state and the screen of one terminal."""
+
+    def __init__(self, cols: int, rows: int, scrollback_bytes: int, *, asked: Callable[[], None]) -> None:
+        """`asked`: called when the program asks whether somebody listens to its agent state."""
+        self.journal = ByteJournal(scrollback_bytes)
+        self.title = ""
+        self.osc7501: str | None = None
+        self._private = PrivateFilter()
+        self._scanner = Scanner(TITLE, keep=2 * scrollback_bytes // SAFE_GRID + 2)
+        self.screen = Screen(self.journal, cols, rows, self._scanner)
+        self._screen_work = trio.lowlevel.ParkingLot()
+        self._asked = asked
+
+    def take(self, data: bytes) -> None:
+        """What has been read."""
+        shown, payloads = self._private.feed(data)
+        self._show(shown)
+        for payload in payloads:
+            if payload == QUERY:
+                self._asked()
+            else:
+                self.osc7501 = payload.decode("utf-8", "replace")
+
+    def _show(self, data: bytes) -> None:
+        if data:
+            self.journal.write(data)
+            for event in self._scanner.feed(data):
+                self.title = title(event)
+            if self.screen.behind():
+                self._screen_work.unpark_all()
+
+    def safe_start(self) -> int:
+        """The oldest position in the journal at which no sequence or character is cut; else the tail."""
+        safe = self._scanner.first_safe(self.journal.tail)
+        return self.journal.tail if safe is None else safe
+
+    def repair(self) -> None:
+        """Takes back what a killed program has left on in the terminals of those who look, as if it had done
+        so itself; nothing where it did."""
+        self._show(self._private.flush())
+        back = repair(self.screen.modes())
+        if back:
+            cut = self._scanner.safe_end < self.journal.end
+            self._show(b"\x18" + back if cut else back)
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        self._show(self._private.flush())
+        self.journal.close()
+
+    async def keep_screen(self) -> None:
+        """Keeps the screen near the end of the output; a task of the terminal's life."""
+        while True:
+            await self._screen_work.park()
+            leaps = -1
+            while leaps != self.screen.leaps:  # not in a flood
+                leaps = self.screen.leaps
+                await trio.sleep(SCREEN_PAUSE)
+            await self.screen.catch_up(rest=SCREEN_REST)
