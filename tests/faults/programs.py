@@ -9,7 +9,7 @@ from tests.support.client import request_id
 
 INTERPRETERS = {"spawn-enoent": "/nonexistent", "spawn-eacces": "/etc/passwd"}
 WORDS = {
-    "spawn-enoent": {"precheck": "there is no file", "starting": "not found"},
+    "spawn-enoent": {"precheck": "there is no file", "starting": "No such file or directory"},
     "spawn-eacces": {"precheck": "is not an executable file", "starting": "Permission denied"},
 }
 
