@@ -88,7 +88,7 @@ async def _command(
     except SpawnFailed as exc:
         hint = how_to_install(profile, part) if exc.missing and "/" not in words[0] else None
         return Obstacle(side=side, text=f"{exc}; {hint}" if hint else str(exc), missing=exc.missing)
-    if text := no_program(path):
+    if text := no_program(path, by_us=True):
         return Obstacle(side=side, text=text)
     script = words[1] if len(words) > 1 else None
     if script and not readable(script, cwd):
@@ -155,7 +155,7 @@ def _named(profile: Profile, env: Env, cwd: str) -> Obstacle | None:
     if SCRIPT.search(value) and readable(value, cwd):
         return None
     try:
-        trouble = no_program(locate(value, env, cwd)) if value.strip() else "it is blank"
+        trouble = no_program(locate(value, env, cwd), by_us=False) if value.strip() else "it is blank"
     except SpawnFailed as exc:
         trouble = str(exc)
     if trouble is None:

@@ -62,8 +62,13 @@ def why_not(path: str) -> str:
     return f"{path} is not an executable file (chmod +x)" if file.is_file() else f"{path} is no program"
 
 
-def no_program(path: str) -> str | None:
-    """Why a file that may be executed is nothing that runs here: a script for Windows. None for all else."""
+def no_program(path: str, *, by_us: bool) -> str | None:
+    """Why a file that may be executed is nothing that runs here; None for programs and scripts, and for what
+    cannot be read.
+
+    A text whose first line does not say what runs it is given to `sh` where it is started `by_us`; the kernel
+    refuses it to others.
+    """
     try:
         with Path(path).open("rb") as file:
             first = file.read(SHEBANG_BYTES)
@@ -72,7 +77,9 @@ def no_program(path: str) -> str | None:
     if first.startswith(b"#!") or b"\0" in first:
         return None
     windows = path.lower().endswith((".cmd", ".bat", ".ps1")) or first[:5].lower() == b"@echo"
-    return f"{path} is a script for Windows, not a program" if windows else None
+    if windows:
+        return f"{path} is a script for Windows, not a program"
+    return None if by_us else f"{path} is a text without a first line that says what runs it (#!)"
 
 
 def readable(path: str, cwd: str) -> bool:

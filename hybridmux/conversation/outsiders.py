@@ -96,10 +96,7 @@ class Outsiders:
         return None if moving else self._conversation()
 
     def _conversation(self) -> str | None:
-        return has_open(self._session)
-
-
-def has_open(s: "HybridSession") -> str | None:
-    """The conversation of a session: what its terminal says it has open, else what the record says."""
-    tui = s.sides.tui if s.position.step is Step.TUI else None
-    return (tui.value.glance().session_id if tui else None) or s.record.agent_session_id
+        """What the terminal says it has open, else what the record says."""
+        s = self._session
+        tui = s.sides.tui if s.position.step is Step.TUI else None
+        return (tui.value.glance().session_id if tui else None) or s.record.agent_session_id

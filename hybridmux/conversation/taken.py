@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from hybridmux.conversation.bell import Bell
-from hybridmux.conversation.outsiders import has_open
+from hybridmux.conversation.phases import Step
 from hybridmux.conversation.session import HybridSession
 
 
@@ -13,8 +13,10 @@ def taken(sessions: Iterable[HybridSession], besides: str | None = None) -> froz
 
 
 def _holds(s: HybridSession) -> frozenset[str]:
-    # A terminal may have moved on to what another session has; its own record does not follow it there.
-    open_ = {s.record.agent_session_id, has_open(s)} if s.record.state == "active" else set()
+    # A terminal may have moved on to what another session has; its own record does not follow it there. As it
+    # was last seen: the hub looks at no terminal itself, so that what is wrong with one stays in its session.
+    stated = s.stay.session_id if s.position.step is Step.TUI else None
+    open_ = {s.record.agent_session_id, stated} if s.record.state == "active" else set()
     return frozenset(one for one in {*open_, s.opening} if one is not None)
 
 
