@@ -109,6 +109,7 @@ PROFILE = Profile(
     observe=observing(RULES),
     answer_osc7501=True,
     interrupt=_ESC,
+    suspends=True,
     dismiss=_ESC,
     # The second within half a second of the first; one alone only asks for it, and clears a draft.
     quit=(Press(b"\x03", pause=0.3, until=_AGAIN), Press(b"\x03")),

@@ -103,6 +103,7 @@ PROFILE = Profile(
     ),
     observe=observing(RULES),
     interrupt=_ESC,
+    suspends=True,
     dismiss=_ESC,
     # The second within half a second of the first.
     quit=(Press(b"\x03", pause=0.3), Press(b"\x03")),

@@ -83,6 +83,7 @@ PROFILE = Profile(
     verified=(Verified(name="opencode", version="1.18.33", of="program"),),
     observe=observing(RULES),
     interrupt=_INTERRUPT,
+    suspends=True,
     dismiss=(Press(b"\x1b"),),
     quit=(Press(b"\x03"),),
     quit_command=(Press(b"/exit", pause=0.2), Press(b"\r")),

@@ -15,7 +15,7 @@ from hybridmux.agents.temp import temp_folder
 from hybridmux.agents.testimony import Subject, Testimony, testimony
 from hybridmux.budgets import KIB, Budgets
 from hybridmux.conversation.sides import OccupiedElsewhere, Plan, SideFailed
-from hybridmux.conversation.typed import Typed
+from hybridmux.conversation.typed import Typed, without_suspend
 from hybridmux.errors import HybridmuxError
 from hybridmux.proc.family import EndReport
 from hybridmux.proc.mark import Mark
@@ -123,6 +123,8 @@ class Tui:
 
     async def write(self, data: bytes) -> None:
         """Input of a viewer, or of ours."""
+        if self._profile.suspends:
+            data = without_suspend(data)
         self._last_input = trio.current_time()
         before = self._typed.enters
         self._typed.feed(data)

@@ -28,6 +28,16 @@ _RELEASE = 3
 _SHIFT, _CTRL, _LOCKS = 0x01, 0x04, 0xC0
 _CLEARING = frozenset(b"cdu")
 """With Ctrl: leave or clear the line."""
+_CTRL_ALONE = rb"(?:5|69|133|197)"
+"""As a modifier's number: with or without the locks."""
+_SUSPEND = re.compile(
+    rb"\x1a|\x1b\[122(?::\d*){0,2};" + _CTRL_ALONE + rb"(?::\d)?u|\x1b\[27;" + _CTRL_ALONE + rb";122~"
+)
+
+
+def without_suspend(data: bytes) -> bytes:
+    """Input without Ctrl-Z in any of its forms; a sequence that is cut in two pieces goes through."""
+    return _SUSPEND.sub(b"", data)
 
 
 class Typed:

@@ -5,7 +5,17 @@ from contextlib import suppress
 
 import trio
 
-from tests.agents.use import AGENT, PATIENCE, PROJECT, runs, session_of, submit, turns, until_processes
+from tests.agents.use import (
+    AGENT,
+    PATIENCE,
+    PROJECT,
+    ask_in_terminal,
+    runs,
+    session_of,
+    submit,
+    turns,
+    until_processes,
+)
 from tests.support.client import TerminalView
 
 RESTING = "run: touch began; env sleep 3617"
@@ -32,6 +42,14 @@ async def test_a_running_terminal_turn_is_interrupted_and_its_words_are_kept(tmp
             assert (await client.switch(sid, "acp"))["side"] == "acp"
         async with client.chat(sid) as chat:
             assert_interrupted(turns(chat))
+
+
+async def test_ctrl_z_does_not_take_the_terminal_away(tmp_path):
+    """There is no shell to bring it back from."""
+    async with session_of(tmp_path) as (client, sid), client.terminal(sid) as term:
+        await ask_in_terminal(term, "first words")
+        await term.send(b"\x1a")
+        await ask_in_terminal(term, "more words")
 
 
 def assert_interrupted(conversation: list[tuple[str, str]]) -> None:

@@ -7,7 +7,7 @@ import pytest
 import trio
 from attrs import evolve
 
-from hybridmux.agents import codex
+from hybridmux.agents import claudecode, codex, omp
 from hybridmux.agents.launch import Launch
 from hybridmux.agents.opencode import PROFILE
 from hybridmux.agents.profile import Press
@@ -200,3 +200,18 @@ async def test_a_turn_that_ends_under_the_offer_gets_no_second_key(autojump_cloc
 
 async def test_an_idle_terminal_gets_no_key(autojump_clock: Any) -> None:
     assert await codex_interrupted(EditingScreen(lag=0.0, ends=0.0), after=0.1) == []
+
+
+@pytest.mark.parametrize("profile", [claudecode.PROFILE, codex.PROFILE, omp.PROFILE, PROFILE])
+async def test_ctrl_z_is_kept_from_those_that_would_leave_the_terminal(profile):
+    got: list[bytes] = []
+
+    async def write(data: bytes) -> None:
+        got.append(data)
+
+    terminal = SimpleNamespace(
+        write=write, child=SimpleNamespace(pid=1, start_ticks=1, tty_name="/dev/pts/1")
+    )
+    plan = evolve(PLAN, profile=profile)
+    await Tui(cast(Terminal, terminal), plan, 0.0, Budgets(), entered=False).write(b"a\x1ab")
+    assert got == [b"a\x1ab" if profile is codex.PROFILE else b"ab"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybridmux.conversation.typed import Typed
+from hybridmux.conversation.typed import Typed, without_suspend
 
 REPLIES = [
     b"\x1b[?62;4c", b"\x1b[>0;276;0c", b"\x1b[12;40R", b"\x1b[?1u", b"\x1b[?2026;2$y",
@@ -156,3 +156,22 @@ def test_replies_never_count(replies, step):
 @given(st.lists(st.binary(max_size=30)))
 def test_noise(pieces):
     assert seen(*pieces) == seen(b"".join(pieces))
+
+
+@pytest.mark.parametrize(
+    ("data", "left"),
+    [
+        (b"\x1a", b""),
+        (b"a\x1ab\r", b"ab\r"),
+        (b"\x1b[122;5u", b""),
+        (b"\x1b[122;5:1u\x1b[122;5:3u", b""),
+        (b"\x1b[122::122;69u", b""),
+        (b"\x1b[27;5;122~", b""),
+        (b"\x1b[122;6u", b"\x1b[122;6u"),  # with Shift it is another key
+        (b"\x1b[122u", b"\x1b[122u"),
+        (b"\x1b[97;5u", b"\x1b[97;5u"),
+        (b"\x1b[A\x03z", b"\x1b[A\x03z"),
+    ],
+)
+def test_ctrl_z_in_any_form_is_left_out(data, left):
+    assert without_suspend(data) == left
