@@ -29,13 +29,20 @@ def _nothing(_number: int, _frame: object) -> None:
     pass
 
 
+def _too_late(_number: int, _frame: object) -> None:
+    pass
+
+
 @asynccontextmanager
 async def stop_requests() -> AsyncIterator[AsyncIterator[signal.Signals]]:
     """`async for` over the wishes to stop: the first means gracefully, a second one at once.
 
-    Signals that were ignored when the server started stay so (`nohup`). Only in the main thread.
+    Signals that were ignored when the server started stay so (`nohup`). Afterwards the process is on its way
+    out, and one that comes late changes nothing of that. Only in the main thread.
     """
     wanted = [number for number in STOPS if signal.getsignal(number) is not _nothing]
+    for number in wanted:
+        signal.signal(number, _too_late)  # what holds again afterwards
     with trio.open_signal_receiver(*wanted) as received:
         yield _distinct(received)
 

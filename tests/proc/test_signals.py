@@ -9,6 +9,23 @@ from hybridmux.proc import signals
 from hybridmux.proc.signals import keeper_gone, stop_requests
 
 
+@pytest.fixture(autouse=True)
+def handlers():
+    """The handlers of the tests' own process stay."""
+    before = {number: signal.getsignal(number) for number in signals.STOPS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", signals.STOPS)
+async def test_one_that_comes_late_does_not_spoil_a_stop(number):
+    async with stop_requests():
+        pass
+    os.kill(os.getpid(), number)
+    assert signal.getsignal(number) not in (signal.SIG_DFL, signal.default_int_handler)
+
+
 async def test_one_request_however_often_it_arrives(mock_clock):
     got = []
 
