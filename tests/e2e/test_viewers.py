@@ -31,7 +31,7 @@ print('\x1b[?1049h\x1b[?2004h\x1b[?1003h\x1b[?1h\x1b[2;22r', end='')
 paint()
 signal.signal(signal.SIGWINCH, paint)
 for line in sys.stdin:
-    print(''.join(f'\x1b[{2 + i % 20};1Hline {i}\x1b[K' for i in range(5000)), end='')
+    print(''.join(f'\x1b[{2 + i % 20};1Hline {i} {"x" * 60}\x1b[K' for i in range(16000)), end='')
     print('\x1b[23;1HDONE', end='', flush=True)
 """
 """Draws its header once, and again when the size changes; lines below it after each line of input."""
@@ -139,7 +139,7 @@ async def test_a_viewer_goes_on_from_its_offset(server):
 
 
 async def test_one_who_comes_late_sees_what_was_drawn_before_the_rest_of_the_output(server):
-    async with server(config="[budgets]\nscrollback_bytes = 16384\n") as running:
+    async with server(config="[budgets]\nscrollback_bytes = 1000000\n") as running:
         client = running.client
         cmd = ["sh", "-c", f"stty -echo; exec {shlex.join([sys.executable, '-c', PAINTER])}"]
         sid = (await client.post("/api/sessions", {"cmd": cmd}))["id"]
