@@ -93,6 +93,13 @@ SCREEN_AT_ONCE = 4 * MIB
 ordinary text as it may be behind takes."""
 SCREEN_LEFT_OUT = 4 * KIB
 """Sequences that set modes which it takes, at most, from what it leaves out."""
+OPENING_WAIT = 1.0
+"""Seconds in which the screen model catches up in slices for who joins late and is told the modes."""
+REPAINT_PAUSE = 0.25
+"""Seconds a program sees another size, so that it draws everything again; programs wait a moment for a window
+that is being dragged."""
+REPAINT_REST = 3.0
+"""Seconds between two such times."""
 INPUT_FRAME = 1 * MIB
 
 # ACP.

@@ -15,6 +15,7 @@ from hybridmux.terminal.cells import Row
 from hybridmux.terminal.modes import Inputs, Keys, Modes
 
 _ALTERNATE = {47, 1047, 1049}
+_NAMES = {id(charset): name for name, charset in cs.MAPS.items()}
 _REFUSED = {modes.DECCOLM >> 5}
 _BRACKETED_PASTE = 2004 << 5
 _SOFT = {1 << 5, modes.DECOM, modes.IRM, 66 << 5}
@@ -47,14 +48,19 @@ class Display(Canvas):
             private=frozenset(one >> 5 for one in self.mode if one >= 1 << 5),
             ansi=frozenset(one for one in self.mode if one < 1 << 5),
             alternate=self.alternate,
-            margins=self.margins is not None,
+            margins=self.margins and (self.margins.top + 1, self.margins.bottom + 1),
             graphics=self.cursor.attrs != self.default_char,
-            charset=bool(self.charset) or self.g0_charset is not cs.LAT1_MAP,
+            charset=self._designated(),
             keys=inputs.keys,
             modified=inputs.modified,
             keypad=inputs.keypad,
             shape=inputs.shape,
         )
+
+    def _designated(self) -> str:
+        """The escape sequences that give the character sets in use."""
+        told = "" if self.g0_charset is cs.LAT1_MAP else f"\x1b({_NAMES[id(self.g0_charset)]}"
+        return f"{told}\x1b){_NAMES[id(self.g1_charset)]}\x0e" if self.charset else told
 
     # Cursor.
 
@@ -135,7 +141,7 @@ class Display(Canvas):
     def modify_keys(self, which: int = 0, level: int = 0) -> None:
         """XTMODKEYS; 4 is `modifyOtherKeys`."""
         if which in (0, 4):
-            self.inputs.modified = which == 4 and level > 0
+            self.inputs.modified = level if which == 4 else 0
 
     def plain_keys(self, which: int = 2) -> None:
         """The same turned off."""
@@ -151,7 +157,7 @@ class Display(Canvas):
 
     def cursor_style(self, shape: int = 0) -> None:
         """DECSCUSR."""
-        self.inputs.shape = shape > 0
+        self.inputs.shape = shape
 
     # Size.
 

@@ -1,20 +1,23 @@
-"""What a program has switched on in a terminal, and the bytes that switch it off again. Pure.
+"""What a program has switched on in a terminal, and the bytes that switch it off or on again. Pure.
 
 A program that is killed cleans nothing up: the person's real terminal would stay on the alternate screen,
-report each movement of the mouse as text and send keys in a form that no shell reads.
+report each movement of the mouse as text and send keys in a form that no shell reads. Who comes so late that
+the program's first output is gone has to be told what was switched on there.
 """
 
+import re
 import signal
 from collections.abc import Iterator, Mapping
 
 from attrs import define, evolve, field, frozen
 
 _SEEN_BY_SHELL = 128
+_HELD_BACK = 2026
 _DEEPEST = 99
 """Pushed keyboard modes that are counted; terminals keep fewer."""
 
 _OFF = (
-    2026,  # output is held back: nothing else would show
+    _HELD_BACK,  # output is held back: nothing else would show
     1000, 1001, 1002, 1003, 9,  # the mouse
     1005, 1006, 1015, 1016,  # how it is told
     1004,  # focus
@@ -33,6 +36,7 @@ _ON = (7, 25)
 _OFF_ANSI = (4, 20)
 """Insert, and line feeds that return."""
 _ALTERNATE = (1049, 1047, 47)
+_SWITCH = re.compile(rb"\x1b\[\?(?:[0-9]+;)*(1049|1047|47)(?:;[0-9]+)*([hl])")
 
 
 @frozen
@@ -61,12 +65,12 @@ class Inputs:
 
     keys: dict[bool, Keys] = field(factory=lambda: {False: Keys(), True: Keys()})
     """Of the main screen (False) and the alternate one."""
-    modified: bool = False
-    """`modifyOtherKeys`"""
+    modified: int = 0
+    """The level of `modifyOtherKeys`."""
     keypad: bool = False
     """The application keypad (`ESC =`)."""
-    shape: bool = False
-    """The cursor has another shape than its own."""
+    shape: int = 0
+    """The cursor's number of DECSCUSR; 0 is its own shape."""
 
 
 @frozen(kw_only=True)
@@ -78,15 +82,16 @@ class Modes:
     ansi: frozenset[int] = frozenset()
     """Numbers of `CSI … h`."""
     alternate: bool = False
-    margins: bool = False
+    margins: tuple[int, int] | None = None
+    """First and last row that scroll, from 1; None: all."""
     graphics: bool = False
     """Text is coloured, bold and so on."""
-    charset: bool = False
-    """Letters are drawn as lines, or may be."""
+    charset: str = ""
+    """What made letters be drawn as lines, or may have: escape sequences. Empty where they are letters."""
     keys: Mapping[bool, Keys] = field(factory=lambda: {False: Keys(), True: Keys()})
-    modified: bool = False
+    modified: int = 0
     keypad: bool = False
-    shape: bool = False
+    shape: int = 0
 
 
 def killed(code: int | None) -> bool:
@@ -116,8 +121,7 @@ def _repair(modes: Modes) -> Iterator[str]:
         yield "\x1b[r" if modes.alternate else "\x1b7\x1b[r\x1b8"
     if modes.alternate:
         yield from _keys(modes.keys[True])
-        how = next((one for one in _ALTERNATE if one in modes.private), _ALTERNATE[0])
-        yield f"\x1b[?{how}l"
+        yield f"\x1b[?{_switch(modes)}l"
     yield from _keys(modes.keys[False])
     yield from (f"\x1b[?{one}h" for one in _ON if one not in modes.private)
     if modes.shape:
@@ -131,3 +135,40 @@ def _keys(keys: Keys) -> Iterator[str]:
         yield f"\x1b[<{keys.pushed}u"
     if keys.set:
         yield "\x1b[=0u"
+
+
+def _switch(modes: Modes) -> int:
+    """The mode by which the alternate screen came."""
+    return next((one for one in _ALTERNATE if one in modes.private), _ALTERNATE[0])
+
+
+def setup(modes: Modes, output: bytes = b"") -> bytes:
+    """What brings a terminal nobody has touched to these modes; empty for `Modes()`.
+
+    `output` is what it is going to be fed then, at the end of which these modes hold: what that changes it
+    changes again. Only the screen has to be the one `output` begins on.
+    """
+    return "".join(_setup(modes, _SWITCH.search(output))).encode("ascii")
+
+
+def _setup(modes: Modes, first: re.Match[bytes] | None) -> Iterator[str]:
+    # Before the margins: each screen may have its own.
+    if first is not None and first[2] == b"l":
+        yield f"\x1b[?{first[1].decode()}h"
+    elif first is None and modes.alternate:
+        yield f"\x1b[?{_switch(modes)}h"
+    if modes.margins:
+        yield "\x1b[{};{}r".format(*modes.margins)
+    # Not 2026: what is held back would not show. Not kitty's keyboard modes: how deep they were pushed where
+    # the output begins is not known, and what it pushes or pops would count twice.
+    yield from (f"\x1b[?{one}h" for one in _OFF if one in modes.private and one != _HELD_BACK)
+    yield from (f"\x1b[?{one}l" for one in _ON if one not in modes.private)
+    yield from (f"\x1b[{one}h" for one in _OFF_ANSI if one in modes.ansi)
+    if modes.keypad:
+        yield "\x1b="
+    if modes.modified:
+        # A terminal that does not know it takes it for an underline.
+        yield f"\x1b[>4;{modes.modified}m\x1b[m"
+    if modes.shape:
+        yield f"\x1b[{modes.shape} q"
+    yield modes.charset

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import trio
 
-from hybridmux.budgets import SAFE_GRID, SCREEN_PAUSE, SCREEN_REST
+from hybridmux.budgets import OPENING_WAIT, SAFE_GRID, SCREEN_PAUSE, SCREEN_REST
 from hybridmux.journal import ByteJournal
 from hybridmux.terminal.markers import TITLE, Scanner, title
-from hybridmux.terminal.modes import repair
+from hybridmux.terminal.modes import repair, setup
 from hybridmux.terminal.private import QUERY, PrivateFilter
 from hybridmux.terminal.screen import Screen
 
@@ -48,6 +48,18 @@ class Output:
         """The oldest position in the journal at which no sequence or character is cut; else the tail."""
         safe = self._scanner.first_safe(self.journal.tail)
         return self.journal.tail if safe is None else safe
+
+    async def opening(self) -> tuple[int, bytes]:
+        """`safe_start()`, and what a fresh terminal has to be fed before the output from there on because it
+        was switched on before; empty at position 0."""
+        if self.journal.tail:
+            with trio.move_on_after(OPENING_WAIT):  # a flood has no end
+                await self.screen.catch_up()
+        start = self.safe_start()
+        if not start:
+            return 0, b""
+        modes = self.screen.modes()
+        return start, setup(modes, self.journal.read(start, self.journal.end - start))
 
     def repair(self) -> None:
         """Takes back what a killed program has left on in the terminals of those who look, as if it had done

@@ -51,7 +51,11 @@ class Pty:
     def resize(self, cols: int, rows: int) -> None:
         """Sets the clamped size; the kernel sends SIGWINCH to the foreground group if it is another."""
         self.cols, self.rows = clamp(cols), clamp(rows)
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", self.rows, self.cols, 0, 0))
+        self.tell(self.cols, self.rows)
+
+    def tell(self, cols: int, rows: int) -> None:
+        """The same, but only the program learns of it."""
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
 
     async def spawn(self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], mark: Mark) -> Child:
         """Starts the one program of this terminal; see `proc.spawn.spawn`. From here on only programs hold

@@ -1,8 +1,9 @@
 """One program on a PTY: its output in a journal, its input in order, its screen, its end.
 
-Four tasks: the reader (one read for each time there is something), the exit watcher (a grandchild may hold
-the output open long after the program has gone), the screen keeper, and one that answers queries. The body
-of `open_terminal` is the terminal's life; leaving it ends everything the program has started.
+Five tasks: the reader (one read for each time there is something), the exit watcher (a grandchild may hold
+the output open long after the program has gone), the screen keeper, the repainter, and one that answers
+queries. The body of `open_terminal` is the terminal's life; leaving it ends everything the program has
+started.
 """
 
 import errno
@@ -23,6 +24,7 @@ from hybridmux.terminal.output import Output
 from hybridmux.terminal.pacing import Pace, Viewer
 from hybridmux.terminal.private import ANSWER
 from hybridmux.terminal.pty import Pty
+from hybridmux.terminal.repaint import Repainter
 
 _REOPEN_PAUSE = 0.1
 """Seconds between looks whether a program that has closed its terminal opens it again."""
@@ -58,6 +60,7 @@ class Terminal:
         self._exited = trio.Event()
         self._output_ended = trio.Event()
         self._keyboard = Keyboard(pty, budgets.input_stall)
+        self._repainter = Repainter(pty, self.journal, runs=lambda: self.exit_code is None)
         self._life = trio.CancelScope(shield=True)
         self._answers: trio.MemorySendChannel[bytes]
         self._answers, self._answers_due = trio.open_memory_channel[bytes](16)
@@ -86,6 +89,15 @@ class Terminal:
         """The oldest position still in the journal where one may start to read: no sequence or character is
         cut there. Where there is none (one endless control string), the tail."""
         return self._output.safe_start()
+
+    async def opening(self) -> tuple[int, bytes]:
+        """`safe_start()`, and what a fresh terminal has to be fed before what is read from there: the modes
+        that were set in what is gone. Empty at position 0."""
+        return await self._output.opening()
+
+    def repaint(self, position: int) -> None:
+        """Has the program draw everything again, for one who reads from `position`; only now and then."""
+        self._repainter.want(position)
 
     def viewer(self) -> AbstractContextManager[Viewer]:
         """`with terminal.viewer() as v`: while inside, `v.position` takes part in the pacing."""
@@ -191,8 +203,10 @@ class Terminal:
         end."""
         with self._life:
             async with trio.open_nursery() as nursery:
-                for task in (self._read, self._watch_exit, self._output.keep_screen, self._answer):
+                for task in (self._read, self._watch_exit, self._answer):
                     nursery.start_soon(task)
+                nursery.start_soon(self._output.keep_screen)
+                nursery.start_soon(self._repainter.keep)
 
     async def end(self) -> EndReport:
         """Ends the family and takes its last output. Not cancellable."""

@@ -7,7 +7,13 @@ from attrs import frozen
 
 @frozen(kw_only=True)
 class Hello:
-    """First frame: size, which PTY this is, and where the bytes that follow begin."""
+    """First frame: size, which PTY this is, and where the bytes that follow begin.
+
+    `truncated`: they do not begin with the program's first. Then `modes` is what a terminal has to be fed,
+    after its reset and before them, to be in the modes that were set in what is gone (alternate screen,
+    mouse, pastes, keys, scrolling region and so on): escape sequences, in ASCII. They have no place among the
+    offsets.
+    """
 
     type: Literal["hello"]
     cols: int
@@ -16,6 +22,7 @@ class Hello:
     offset: int
     reset: bool
     truncated: bool
+    modes: str = ""
 
 
 @frozen(kw_only=True)

@@ -23,6 +23,19 @@ print('END')
 sys.stdin.readline()
 """
 
+PAINTER = r"""
+import os, signal, sys
+def paint(*_):
+    print(f'\x1b[1;1HHEADER {os.get_terminal_size().lines} rows\x1b[K', end='', flush=True)
+print('\x1b[?1049h\x1b[?2004h\x1b[?1003h\x1b[?1h\x1b[2;22r', end='')
+paint()
+signal.signal(signal.SIGWINCH, paint)
+for line in sys.stdin:
+    print(''.join(f'\x1b[{2 + i % 20};1Hline {i} {"x" * 60}\x1b[K' for i in range(16000)), end='')
+    print('\x1b[23;1HDONE', end='', flush=True)
+"""
+"""Draws its header once, and again when the size changes; lines below it after each line of input."""
+
 
 async def flooding(client: Client, megabytes: int) -> str:
     """A terminal that writes so much after a line of input."""
@@ -123,6 +136,28 @@ async def test_a_viewer_goes_on_from_its_offset(server):
         async with client.terminal(sid, f"?epoch=other&offset={offset}") as term:
             assert term.hello["reset"] is True
             await term.until_text("first\nfirst")
+
+
+async def test_one_who_comes_late_sees_what_was_drawn_before_the_rest_of_the_output(server):
+    async with server(config="[budgets]\nscrollback_bytes = 1000000\n") as running:
+        client = running.client
+        cmd = ["sh", "-c", f"stty -echo; exec {shlex.join([sys.executable, '-c', PAINTER])}"]
+        sid = (await client.post("/api/sessions", {"cmd": cmd}))["id"]
+        async with client.terminal(sid, cols=80, rows=24) as one:
+            await one.until_text("HEADER 24 rows")
+            await one.send(b"\n")
+            await one.until_text("DONE")
+            async with client.terminal(sid, cols=80, rows=24) as two:
+                assert two.hello["truncated"]
+                assert two.hello["modes"] == "\x1b[?1049h\x1b[2;22r\x1b[?1003h\x1b[?2004h\x1b[?1h"
+                await two.until(lambda v: b"HEADER 23 rows" in v.data)
+                await two.until_text("HEADER 24 rows")
+                await one.until(lambda v: v.text() == two.text())
+                # The viewers are told nothing of the size in between.
+                assert 23 not in [frame.get("rows") for frame in one.frames + two.frames]
+            async with client.terminal(sid, cols=80, rows=24) as three:
+                assert three.hello["modes"] == two.hello["modes"]
+                await three.until(lambda v: v.text() == one.text())
 
 
 async def test_the_end_of_a_program(server):

@@ -108,6 +108,7 @@ class TerminalView(View):
         if kind in ("hello", "resize"):
             self._draw()
             self._emulator.display.resize(frame["rows"], frame["cols"])
+            self._emulator.feed(frame.get("modes", "").encode())
         self.frames.append(frame)
 
     def _take_bytes(self, data: bytes) -> None:

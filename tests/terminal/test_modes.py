@@ -13,7 +13,7 @@ from hybridmux.budgets import SCREEN_BEHIND, Budgets
 from hybridmux.journal import ByteJournal
 from hybridmux.terminal.emulator import Emulator
 from hybridmux.terminal.markers import Scanner
-from hybridmux.terminal.modes import Keys, Modes, killed, repair
+from hybridmux.terminal.modes import Keys, Modes, killed, repair, setup
 from hybridmux.terminal.screen import Screen
 from tests.support import casts
 
@@ -49,12 +49,12 @@ def keys(main=0, alternate=0):
             b"\x1b[<3u\x1b[?1049l\x1b[<1u",
         ),
         (Modes(keys=PLAIN | {False: Keys(set=True)}), b"\x1b[=0u"),
-        (Modes(modified=True), b"\x1b[>4m"),
+        (Modes(modified=1), b"\x1b[>4m"),
         (Modes(keypad=True), b"\x1b>"),
-        (Modes(margins=True), b"\x1b7\x1b[r\x1b8"),
-        (Modes(margins=True, alternate=True), b"\x1b[r\x1b[?1049l"),
-        (Modes(shape=True), b"\x1b[0 q"),
-        (Modes(charset=True), b"\x0f\x1b(B"),
+        (Modes(margins=(2, 3)), b"\x1b7\x1b[r\x1b8"),
+        (Modes(margins=(2, 3), alternate=True), b"\x1b[r\x1b[?1049l"),
+        (Modes(shape=2), b"\x1b[0 q"),
+        (Modes(charset="\x1b(0"), b"\x0f\x1b(B"),
     ],
 )
 def test_what_is_taken_back(modes, back):
@@ -122,6 +122,67 @@ def test_after_it_nothing_is_left_on_and_the_main_screen_is_back(output):
     assert not emulator.display.alternate
     if not alternate:
         assert (emulator.display.cursor.x, emulator.display.cursor.y) == cursor
+
+
+def lasting(modes):
+    """Without what the output that follows sets by itself, and what is left alone."""
+    private = modes.private - {3, 12, 47, 1007, 1047, 1048, 1049, 2026}
+    return evolve(modes, private=private, keys=PLAIN, graphics=False)
+
+
+@pytest.mark.parametrize(
+    ("output", "on"),
+    [
+        ("", ""),
+        ("text\x1b[31m", ""),
+        ("\x1b[?1049h", "\x1b[?1049h"),
+        ("\x1b[?47h\x1b[2;3r", "\x1b[?47h\x1b[2;3r"),
+        ("\x1b[?1049h\x1b[?1049l", ""),
+        ("\x1b[?2026h\x1b[>5u\x1b[=1u\x1b[?1007h", ""),
+        ("\x1b[?1006h\x1b[?1000h", "\x1b[?1000h\x1b[?1006h"),
+        ("\x1b[?25l\x1b[?7l", "\x1b[?7l\x1b[?25l"),
+        ("\x1b[4h", "\x1b[4h"),
+        ("\x1b=\x1b[?1h", "\x1b[?1h\x1b="),
+        ("\x1b[>4;2m", "\x1b[>4;2m\x1b[m"),
+        ("\x1b[5 q", "\x1b[5 q"),
+        ("\x1b(0", "\x1b(0"),
+        ("\x1b)0\x0e", "\x1b)0\x0e"),
+        ("\x0e\x1b)B", "\x1b)B\x0e"),
+        ("\x1b(0\x0e\x0f\x1b(B", ""),
+    ],
+)
+def test_what_a_late_terminal_is_told(output, on):
+    emulator = Emulator(20, 4)
+    emulator.feed(output.encode())
+    assert setup(emulator.display.modes()).decode() == on
+
+
+@given(st.lists(st.sampled_from(SEQUENCES), max_size=30))
+def test_a_late_terminal_has_the_modes_of_one_that_saw_everything(output):
+    emulator, late = Emulator(20, 4), Emulator(20, 4)
+    emulator.feed("".join(output).encode())
+    late.feed(setup(emulator.display.modes()))
+    assert lasting(late.display.modes()) == lasting(emulator.display.modes())
+
+
+@pytest.mark.parametrize(
+    ("lost", "rest", "on"),
+    [
+        ("\x1b[?1049h", "there\x1b[?1049lhere", "\x1b[?1049h"),
+        ("\x1b[?1047h", "there\x1b[?7h\x1b[?7;1047;25lhere\x1b[?7h\x1b[?25h", "\x1b[?1047h"),
+        ("\x1b[?1049h", "there\x1b[?1049l\x1b[?1049hthere", "\x1b[?1049h"),
+        ("", "here\x1b[?1049hthere", ""),
+        ("", "here\x1b[?47hthere\x1b[?47l", ""),
+    ],
+)
+def test_it_begins_on_the_screen_on_which_the_rest_begins(lost, rest, on):
+    emulator, late = Emulator(20, 4), Emulator(20, 4)
+    emulator.feed((lost + rest).encode())
+    told = setup(emulator.display.modes(), rest.encode())
+    assert told.decode() == on
+    late.feed(told + rest.encode())
+    assert late.display.modes() == emulator.display.modes()
+    assert late.display.rows_text() == emulator.display.rows_text()
 
 
 TOLD = re.compile(r"\x1b\[(?:\?([0-9;]+)([hl])|([<>])[0-9]*(u))")

@@ -62,9 +62,9 @@ class TerminalViewer:
     sized: SizedViewer
     ack_came: trio.Event
 
-    async def run(self, *, reset: bool) -> None:
-        """Sends until something ends it with `Close`."""
-        terminal = self.terminal
+    async def run(self, *, reset: bool, modes: bytes) -> None:
+        """Sends until something ends it with `Close`. `modes`: what comes before a truncated beginning."""
+        terminal, truncated = self.terminal, reset and self.position > 0
         hello = frames.Hello(
             type="hello",
             cols=terminal.cols,
@@ -72,9 +72,12 @@ class TerminalViewer:
             epoch=terminal.epoch,
             offset=self.position,
             reset=reset,
-            truncated=reset and self.position > 0,
+            truncated=truncated,
+            modes=modes.decode("ascii"),
         )
         await self.viewer.send(dump(hello).decode())
+        if truncated:
+            terminal.repaint(self.position)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._receive)
             nursery.start_soon(self._watch)
@@ -200,10 +203,10 @@ async def serve_terminal(session: Session, viewer: Viewer, budgets: Budgets) -> 
     terminal = visible_terminal(session)
     epoch, offset = websocket.args.get("epoch"), websocket.args.get("offset", "")
     journal = terminal.journal
-    start = terminal.safe_start()
-    reset = True
     if epoch == terminal.epoch and is_number(offset) and journal.tail <= int(offset) <= journal.end:
-        start, reset = int(offset), False
+        start, modes, reset = int(offset), b"", False
+    else:
+        (start, modes), reset = await terminal.opening(), True
     sized = SizedViewer()
     try:
         await TerminalViewer(
@@ -215,6 +218,6 @@ async def serve_terminal(session: Session, viewer: Viewer, budgets: Budgets) -> 
             acked=start if websocket.args.get("flow") == "ack" else None,
             sized=sized,
             ack_came=trio.Event(),
-        ).run(reset=reset)
+        ).run(reset=reset, modes=modes)
     finally:
         session.sizing.left(sized)

@@ -94,6 +94,18 @@ describe("the terminal's connection", () => {
     expect(screen.reset).toHaveBeenCalledTimes(2);
   });
 
+  it("starts over in the modes that were set before what is left, which are no part of the offsets", async () => {
+    hello(700, { reset: true, truncated: true, modes: "\x1b[?1049h" });
+    FakeSocket.last.bytes(5);
+    expect(screen.write.mock.calls.map(([data]) => new TextDecoder().decode(data).length)).toEqual([8, 5]);
+    const order = [screen.reset, screen.resized, screen.write].map((one) => one.mock.invocationCallOrder[0]!);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    draw();
+    FakeSocket.last.end(1006);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(FakeSocket.last.query.get("offset")).toBe("705");
+  });
+
   it("bytes of an earlier connection are not acknowledged on the next", async () => {
     hello(0);
     FakeSocket.last.bytes(300 * KIB);

@@ -19,6 +19,7 @@ export interface LinkEvents {
   exit(code: number): void;
 }
 
+const encoder = new TextEncoder();
 const IDLE_MS = 1_000;
 
 /** One viewer of a terminal: byte positions over reconnects, acknowledgements, sizes. */
@@ -90,6 +91,8 @@ export class TerminalLink {
     this.#epoch = hello.epoch;
     this.#acks = new Acks(hello.offset);
     this.screen.resized(hello.cols, hello.rows);
+    // What was switched on before the first byte that is still there; a resize would undo the margins.
+    if (hello.reset && hello.modes) this.screen.write(encoder.encode(hello.modes), () => {});
     this.events.hello(hello);
   }
 
