@@ -318,11 +318,13 @@ async def test_killed_within_a_sequence(terminal, cut):
         assert not t.screen.bracketed_paste
 
 
-async def test_those_who_live_on_and_draw(terminal, shows):
+async def test_those_who_live_on_and_draw(terminal, tmp_path):
     """What they switch on again after the program's end is taken back at theirs."""
-    later = r"while kill -0 $p 2>/dev/null; do sleep 0.01; done; printf '\033[?2004hLATE'"
-    async with terminal(f"p=$$; trap '' HUP; ({later}) & printf '{ON}drawn'; kill -KILL $$") as t:
+    gate = tmp_path / "gate"
+    later = rf"while [ ! -e {gate} ]; do sleep 0.01; done; printf '\033[?2004hLATE'"
+    async with terminal(f"trap '' HUP; ({later}) & printf '{ON}drawn'; kill -KILL $$") as t:
         await t.wait_exited()
         assert OFF in everything(t)
+        gate.touch()
         await closed(t)
         assert everything(t).endswith(b"\x1b[?2004hLATE\x1b[?2004l" + RESET)
