@@ -5,9 +5,7 @@ from contextlib import suppress
 import trio
 
 from hybridmux.conversation.loading import begin_conversation
-from hybridmux.conversation.moves import (
-    check_connector,
-)
+from hybridmux.conversation.moves import check_connector
 from hybridmux.conversation.operations import Stopping
 from hybridmux.conversation.phases import Position, Step
 from hybridmux.conversation.session import HybridSession

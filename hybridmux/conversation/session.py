@@ -202,10 +202,11 @@ class HybridSession:
             return
         was = self.record
         is_other = session_id != was.agent_session_id
-        mark = unprompted and (not self._has_been_used(session_id) if is_other else was.unprompted)
-        is_news = is_other or mark != was.unprompted
-        if is_news and session_id not in self.taken():  # in this order: it is asked at every change
-            await self.save(best_effort=True, **(self._moved(session_id) | {"unprompted": mark}))
+        is_news = is_other or (was.unprompted and not unprompted)
+        if not is_news or session_id in self.taken():  # in this order: it is asked at every change
+            return
+        mark = is_other and unprompted and not self._has_been_used(session_id)
+        await self.save(best_effort=True, **(self._moved(session_id) | {"unprompted": mark}))
 
     def _has_been_used(self, session_id: str) -> bool:
         """Whether something was said in it here before."""

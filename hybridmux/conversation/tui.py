@@ -125,6 +125,8 @@ class Tui:
         """Input of a viewer, or of ours."""
         if self._profile.suspends:
             data = without_suspend(data)
+        if not data:
+            return
         self._last_input = trio.current_time()
         before = self._typed.enters
         self._typed.feed(data)

@@ -26,11 +26,11 @@ def heed_ignored() -> None:
 
 
 def _nothing(_number: int, _frame: object) -> None:
-    pass
+    """Of a signal that was ignored when we started."""
 
 
 def _too_late(_number: int, _frame: object) -> None:
-    pass
+    """Of one that comes after the request to stop."""
 
 
 @asynccontextmanager

@@ -213,5 +213,15 @@ async def test_ctrl_z_is_kept_from_those_that_would_leave_the_terminal(profile):
         write=write, child=SimpleNamespace(pid=1, start_ticks=1, tty_name="/dev/pts/1")
     )
     plan = evolve(PLAN, profile=profile)
-    await Tui(cast(Terminal, terminal), plan, 0.0, Budgets(), entered=False).write(b"a\x1ab")
+    tui = Tui(cast(Terminal, terminal), plan, 0.0, Budgets(), entered=False)
+    await tui.write(b"a\x1ab")
     assert got == [b"a\x1ab" if profile is codex.PROFILE else b"ab"]
+
+
+async def test_ctrl_z_alone_is_no_key_at_all():
+    """Nothing is pressed then that could have ended a turn."""
+    screen = CountingScreen()
+    tui = Tui(cast("Terminal", screen), PLAN, 0.0, Budgets())
+    before = tui.stop_key_at
+    await tui.write(b"\x1a")
+    assert (screen.typed, tui.stop_key_at) == ([], before)
