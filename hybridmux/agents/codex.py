@@ -114,6 +114,8 @@ PROFILE = Profile(
     ),
     engines=(node("program", "16"), node("connector")),
     observe=observing(RULES),
+    # What is typed before that, as its size changes, may stay unread until the next key.
+    reports=True,
     interrupt=_INTERRUPT,
     dismiss=(Press(b"\x1b"),),
     # One only: the next would meet a terminal that is restored already, and end it by a signal.

@@ -119,6 +119,8 @@ class Profile:
     observe: Callable[[Look], TuiState]
     answer_osc7501: bool = False
     """It reports its state only to a terminal that says that somebody listens."""
+    reports: bool = False
+    """It reports its state unasked, for the first time when it has started; older versions may not."""
     interrupt: tuple[Press, ...]
     """Ends a running turn; pressed once and never repeated by itself."""
     dismiss: tuple[Press, ...]

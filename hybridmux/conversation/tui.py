@@ -31,7 +31,8 @@ _WATCH_AGE, _WATCH_BEAT = 0.1, 0.25
 """Seconds that what the agent's files said is good for while a state is waited for, and between two looks at
 them without output."""
 _RESTLESS = 3.0
-"""Seconds after which a screen that keeps changing (a spinner, a clock) is read all the same."""
+"""Seconds after which a screen that keeps changing (a spinner, a clock) is read all the same, and a program
+counts as started that has not reported."""
 
 
 class Tui:
@@ -168,9 +169,12 @@ class Tui:
             return
 
     async def ready(self) -> TuiState:
-        """Waits until it takes input; raises `SideFailed`. A screen that never rests does not hold it up."""
+        """Waits until it takes input; raises `SideFailed`. A screen that never rests does not hold it up, nor
+        does a report that does not come."""
         await self.watch(lambda state: state.ready)
         with trio.move_on_after(_RESTLESS):
+            if self._profile.reports:
+                await self.watch(lambda state: state.source == "report")
             await self._quiet(self._profile.quiet)
         state = await self.watch(lambda state: state.ready)
         self._opening = False

@@ -212,10 +212,17 @@ class Canvas(Screen):
 
     # Cursor.
 
+    def _origin(self) -> int:
+        """The row that the program calls the first."""
+        return self.margins.top if self.margins and modes.DECOM in self.mode else 0
+
     def cursor_to_line(self, line: int | None = 1) -> None:
-        origin = self.margins.top if self.margins and modes.DECOM in self.mode else 0
-        self.cursor.y = (line or 1) - 1 + origin
+        self.cursor.y = (line or 1) - 1 + self._origin()
         self.ensure_vbounds()
+
+    def reported_cursor(self) -> tuple[int, int]:
+        """Row and column of the cursor as the program counts, from 1; behind the last column is on it."""
+        return self.cursor.y - self._origin() + 1, min(self.cursor.x, self.columns - 1) + 1
 
     def tab(self) -> None:
         self.tabs()

@@ -85,20 +85,22 @@ class Screen:
         await self.catch_up()
         return self.text()
 
-    async def catch_up(self, rest: float = 0.0) -> None:
-        """Draws what is outstanding in slices; after each it rests `rest` times as long as that took."""
+    async def catch_up(self, rest: float = 0.0, until: int | None = None) -> None:
+        """Draws what is outstanding (up to that position) in slices; after each it rests `rest` times as long
+        as that took."""
         await trio.lowlevel.checkpoint()
         self._hurry()
-        while self.position < self.journal.end:
+        while (left := (self.journal.end if until is None else until) - self.position) > 0:
             began = time.perf_counter()
-            self._draw(SCREEN_SLICE)
+            self._draw(min(SCREEN_SLICE, left))
             await trio.sleep(rest * (time.perf_counter() - began))
 
-    @property
-    def cursor(self) -> tuple[int, int]:
-        """Column and row of the cursor, from 0, as far as it has been drawn."""
-        cursor = self._emulator.display.cursor
-        return cursor.x, cursor.y
+    async def cursor_at(self, position: int) -> tuple[int, int]:
+        """Row and column of the cursor as the program counts them, when the output had come to that position;
+        later if more has been drawn."""
+        await self.catch_up(until=position)
+        self._resize_until(self.position)
+        return self._emulator.display.reported_cursor()
 
     @property
     def alternate(self) -> bool:

@@ -10,7 +10,7 @@ import errno
 import os
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager
 
 import trio
 
@@ -18,11 +18,10 @@ from hybridmux.budgets import DRAIN_BYTES, PTY_READ, Budgets
 from hybridmux.proc.family import EndReport, Family
 from hybridmux.proc.mark import Mark
 from hybridmux.proc.spawn import Child, failures
-from hybridmux.terminal.keyboard import InputStuck, Keyboard
+from hybridmux.terminal.keyboard import Keyboard
 from hybridmux.terminal.modes import killed
 from hybridmux.terminal.output import Output
 from hybridmux.terminal.pacing import Pace, Viewer
-from hybridmux.terminal.private import ANSWER
 from hybridmux.terminal.pty import Pty
 from hybridmux.terminal.repaint import Repainter
 
@@ -38,7 +37,7 @@ class Terminal:
     def __init__(
         self, pty: Pty, child: Child, family: Family, budgets: Budgets, *, answer_osc7501: bool
     ) -> None:
-        self._output = Output(pty.cols, pty.rows, budgets.scrollback_bytes, asked=self._asked)
+        self._output = Output(pty.cols, pty.rows, budgets.scrollback_bytes, listens=answer_osc7501)
         self.journal = self._output.journal
         """The output without agent states; closed when the program has exited and nobody has it open."""
         self.screen = self._output.screen
@@ -54,7 +53,6 @@ class Terminal:
         """Moves with each output, title, agent state and exit, and at the end of the output."""
         self._pty = pty
         self._budgets = budgets
-        self._answer_osc7501 = answer_osc7501
         self._pace = Pace(budgets.pace_patience)
         self._changed = trio.lowlevel.ParkingLot()
         self._exited = trio.Event()
@@ -62,8 +60,6 @@ class Terminal:
         self._keyboard = Keyboard(pty, budgets.input_stall)
         self._repainter = Repainter(pty, self.journal, runs=lambda: self.exit_code is None)
         self._life = trio.CancelScope(shield=True)
-        self._answers: trio.MemorySendChannel[bytes]
-        self._answers, self._answers_due = trio.open_memory_channel[bytes](16)
 
     @property
     def cols(self) -> int:
@@ -186,16 +182,6 @@ class Terminal:
         self._exited.set()
         self._change()
 
-    def _asked(self) -> None:
-        if self._answer_osc7501:
-            with suppress(trio.WouldBlock):  # it has asked often enough
-                self._answers.send_nowait(ANSWER)
-
-    async def _answer(self) -> None:
-        async for answer in self._answers_due:
-            with suppress(trio.BrokenResourceError, InputStuck):
-                await self.write(answer)
-
     # Life.
 
     async def run(self) -> None:
@@ -203,8 +189,9 @@ class Terminal:
         end."""
         with self._life:
             async with trio.open_nursery() as nursery:
-                for task in (self._read, self._watch_exit, self._answer):
+                for task in (self._read, self._watch_exit):
                     nursery.start_soon(task)
+                nursery.start_soon(self._output.questions.keep_answering, self.write)
                 nursery.start_soon(self._output.keep_screen)
                 nursery.start_soon(self._repainter.keep)
 

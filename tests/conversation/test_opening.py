@@ -109,6 +109,28 @@ def test_a_program_that_kept_the_terminal_said_nothing_last(modes, words):
     assert tui.last_words() == words
 
 
+async def test_one_that_reports_unasked_is_ready_with_its_first_report(autojump_clock, held):
+    tui, terminal = tui_of(codex.PROFILE, "\u203a \n")
+    said = Bell()
+    terminal.changed = said.wait
+
+    async def report():
+        await trio.sleep(1.5)
+        terminal.osc7501 = "state=idle:app=codex"
+        said.ring()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(report)
+        assert (await tui.ready()).turn == "idle"
+
+
+async def test_a_report_that_does_not_come_is_not_waited_for_long(autojump_clock, held):
+    tui, _ = tui_of(codex.PROFILE, "\u203a \n")
+    began = trio.current_time()
+    assert (await tui.ready()).ready
+    assert 1 < trio.current_time() - began < 5
+
+
 async def test_a_terminal_that_never_gets_ready_is_waited_for(autojump_clock):
     tui, _ = tui_of(opencode.PROFILE, "loading\n")
     with trio.move_on_after(60) as scope:

@@ -172,4 +172,3 @@ def test_when_catching_up_is_due():
     rig.screen.text()
     assert not rig.write(b"x")
     assert rig.screen.text() == "x"
-    assert rig.screen.cursor == (1, 0)
