@@ -4,8 +4,10 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
+from hybridmux.proc.spare import SHORT, with_spare
 from hybridmux.proc.table import Entry, entries, entry, open_files
 
 _LINE = re.compile(
@@ -45,13 +47,19 @@ def holders(
 
 
 def lock_holders(path: Path) -> frozenset[int]:
-    """The pids of the processes that hold the file's lock, as far as we may see them."""
-    with suppress(OSError, ValueError):
+    """The pids of the processes that hold the file's lock, as far as we may see them.
+
+    Raises OSError without a descriptor to look with: nobody seen is not the same as nobody.
+    """
+    try:
         status, name = path.stat(), os.path.realpath(path)
         inode = (os.major(status.st_dev), os.minor(status.st_dev), status.st_ino)
-        locks = parse_locks(Path("/proc/locks").read_text(encoding="ascii"))
+        locks = parse_locks(with_spare(partial(Path("/proc/locks").read_text, encoding="ascii")))
         return holders(locks, inode, lambda pid: name in open_files(pid))
-    return frozenset()
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in SHORT:
+            raise
+        return frozenset()
 
 
 def lock_holder(path: Path) -> int | None:

@@ -9,6 +9,7 @@ but dash drops variables whose names are no identifiers.
 
 import errno
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -38,6 +39,7 @@ __all__ = [
     "spawn",
 ]
 
+_INTERPRETER = re.compile(rb"#![ \t]*([^ \t\n\0]+)[ \t\n]")
 _SHIM = ("/bin/sh", "-c", ': <>"$0"; exec "$@"')
 
 _owned: dict[int, int] = {}
@@ -134,7 +136,7 @@ async def spawn(
     checkpoint after the program has started, so a cancelled caller still gets its child.
     """
     program = resolve(argv[0], env.get("PATH", os.defpath), cwd)
-    command, leads = [*_by_shell(program), program, *argv[1:]], True
+    command, leads = [*_by_shell(program, cwd), program, *argv[1:]], True
     if tty_name:
         before, leads = _onto(tty_name)
         command = [*before, *command]
@@ -208,13 +210,21 @@ def failures(name: str) -> Iterator[None]:
         raise SpawnFailed(f"cannot start {name}: {error}") from error
 
 
-def _by_shell(program: str) -> tuple[str, ...]:
-    """What runs a text whose first line does not say it: the kernel refuses it, a shell gives it to sh."""
+def _by_shell(program: str, cwd: str) -> tuple[str, ...]:
+    """What runs a text whose first line does not say it: the kernel refuses it, a shell gives it to sh.
+
+    Raises `SpawnFailed` if the line names an interpreter that is not there: what starts the program would say
+    that the program is not.
+    """
     try:
         with Path(program).open("rb") as file:
             first = file.read(SHEBANG_BYTES)
     except OSError:
         return ()
+    if found := _INTERPRETER.match(first):
+        interpreter = os.fsdecode(found[1])
+        if number := _usable(os.path.join(cwd, interpreter)):  # noqa: PTH118
+            raise SpawnFailed(f"cannot start {program}: its interpreter {interpreter}: {os.strerror(number)}")
     return () if first.startswith(b"#!") or b"\0" in first else ("/bin/sh",)
 
 

@@ -1,12 +1,13 @@
 """Without a descriptor left: what we started can still be seen, and is ended."""
 
 import errno
+import fcntl
 import os
 
 import pytest
 import trio
 
-from hybridmux.proc import reaper, spare, table
+from hybridmux.proc import locks, reaper, spare, table
 from hybridmux.proc.family import UNSEEN, Family
 from hybridmux.proc.spawn import DEVNULL, PIPE, SpawnFailed
 from tests.support.shortage import no_descriptors
@@ -22,6 +23,7 @@ def blind(monkeypatch) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
     monkeypatch.setattr(table, "with_spare", taken)
+    monkeypatch.setattr(locks, "with_spare", taken)
 
 
 async def test_everybody_is_still_seen(started, mark):
@@ -75,6 +77,16 @@ async def test_a_signal_reaches_the_group_of_one_who_cannot_be_looked_at(started
     Family(child).signal(15)
     with trio.fail_after(STEP):
         assert await child.wait() == -15
+
+
+def test_a_lock_is_not_called_free_that_cannot_be_looked_at(tmp_path, monkeypatch):
+    with (tmp_path / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with no_descriptors():
+            assert locks.lock_holders(tmp_path / "lock") == {os.getpid()}
+        blind(monkeypatch)
+        with pytest.raises(OSError, match="Too many"):
+            locks.lock_holders(tmp_path / "lock")
 
 
 async def test_the_reaper_looks_later(monkeypatch):

@@ -178,15 +178,31 @@ async def test_a_text_without_a_first_line_is_run_by_sh_as_shells_do(mark, env, 
         (["sh", "-c", "\0"], "cannot start sh: embedded null byte"),
         (["sh", "-c", "x" * 2_000_000], "cannot start sh: Argument list too long"),
         (["./other"], "cannot start ./other: Exec format error"),
-        (["./script"], "cannot start ./script: No such file or directory"),
+        (["./script"], "/script: its interpreter /no/such/interpreter: No such file or directory"),
+        (["./spaced"], "/spaced: its interpreter ./other/x: No such file or directory"),
+        (["./folder"], "/folder: its interpreter /etc: Permission denied"),
     ],
 )
 async def test_failures_leave_nothing(mark, env, tmp_path, argv, sentence):
     program(tmp_path / "other", "\x7fELF\0 of another machine")
     program(tmp_path / "script", "#!/no/such/interpreter\n")
+    program(tmp_path / "spaced", "#! \t./other/x -w\n")
+    program(tmp_path / "folder", "#!/etc\n")
     with pytest.raises(SpawnFailed, match=sentence):
         await spawn(argv, cwd=str(tmp_path), env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE, mark=mark)
     assert module.owned() == {}
+
+
+@pytest.mark.parametrize("line", ["#!sh\n", "#! {folder}/link -e\n"])
+async def test_an_interpreter_that_is_there_is_no_obstacle(mark, env, tmp_path, line):
+    (tmp_path / "link").symlink_to("/bin/sh")
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    script = program(tmp_path / "script", line.format(folder=tmp_path) + "exit 7\n")
+    child = await spawn(
+        [script], cwd=str(tmp_path), env=env, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, mark=mark
+    )
+    assert await child.wait() == 7
+    child.close()
 
 
 async def test_cancelled_before_it_starts_anything(mark, env):
