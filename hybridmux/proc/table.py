@@ -101,8 +101,13 @@ def _read(path: str) -> bytes:
 
 
 def entry(pid: int) -> Entry | None:
-    """The process with this pid, a zombie included; None if there is none."""
+    """The process with this pid, a zombie included; None if there is none, or none that can be seen."""
     return parse_stat(_read(f"/proc/{pid}/stat"))
+
+
+def find(pid: int) -> Entry | None:
+    """The same where the unseen must not count as gone: raises OSError without a descriptor to look with."""
+    return parse_stat(_look(f"/proc/{pid}/stat"))
 
 
 def entries() -> dict[int, Entry]:
