@@ -127,7 +127,7 @@ def _locked(subject: Subject) -> Testimony:
     home = codex_locks.home(subject.env, subject.cwd)
     held = (codex_locks.held_threads(pids, home) for pids in _nearest(subject.pid)) if home else ()
     threads = next(filter(None, held), None)
-    return Testimony(session_id=threads[-1] if threads else None)
+    return Testimony(session_id=codex_locks.open_thread(threads, home) if threads and home else None)
 
 
 def _nearest(pid: int) -> Iterator[Iterable[int]]:

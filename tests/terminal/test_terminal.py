@@ -90,7 +90,9 @@ async def test_what_the_kernel_does_not_run_is_said_on_the_terminal(env, mark, t
     program = tmp_path / "program"
     program.write_bytes(b"\x7fELF\0 of another machine")
     program.chmod(0o755)
-    async with open_terminal([str(program)], cwd="/", env=env, mark=mark, cols=80, rows=24, budgets=FAST) as t:
+    async with open_terminal(
+        [str(program)], cwd="/", env=env, mark=mark, cols=80, rows=24, budgets=FAST
+    ) as t:
         assert await t.wait_exited() in (126, 127)
         assert str(program) in everything(t).decode()
 
