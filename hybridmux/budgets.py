@@ -70,6 +70,9 @@ OSC_BYTES = 64 * KIB
 """The longest OSC, DCS or APC string we follow; a longer one is passed on and not interpreted."""
 PRIVATE_BYTES = 4 * KIB
 """The longest agent state report that is kept from viewers; a longer one is passed on as it is."""
+ANSWER_GRACE, ANSWER_LATE = 0.5, 2.0
+"""Seconds in which a viewer's terminal may answer where the cursor is before we do, and after which an answer
+is no late one any more."""
 SAFE_GRID = 4 * KIB
 """One safe position to start reading from is remembered for each so many bytes."""
 DRAIN_BYTES = 256 * KIB

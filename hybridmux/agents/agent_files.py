@@ -3,9 +3,11 @@
 import os
 import stat
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from hybridmux.proc.paths import real
+from hybridmux.proc.spare import SHORT, with_spare
 
 
 def home_of(env: Mapping[str, str], cwd: str) -> str:
@@ -26,11 +28,20 @@ def is_folder(stated: str, cwd: str) -> bool:
 
 def read_plain(path: Path, limit: int) -> tuple[bytes, float] | None:
     """What a plain file holds, one byte above `limit` at most, and when it was written (seconds since the
-    epoch). None for anything else: a link, a pipe that would hold us up, what cannot be read."""
+    epoch). None for anything else: a link, a pipe that would hold us up, what cannot be read.
+
+    Raises OSError without a descriptor to read with, which says nothing of the file.
+    """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as file:
-            status = os.fstat(fd)
-            return (file.read(limit + 1), status.st_mtime) if stat.S_ISREG(status.st_mode) else None
-    except (OSError, ValueError):
+        return with_spare(partial(_plain, path, limit))
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in SHORT:
+            raise
         return None
+
+
+def _plain(path: Path, limit: int) -> tuple[bytes, float] | None:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        status = os.fstat(fd)
+        return (file.read(limit + 1), status.st_mtime) if stat.S_ISREG(status.st_mode) else None

@@ -4,14 +4,17 @@ Each interactive `claude` keeps `<CLAUDE_CONFIG_DIR or ~/.claude>/sessions/<pid>
 below a connector. The file stays behind after SIGKILL, so nothing in it is believed before it is checked
 against the process table. Next to it lies a secret (`<pid>.<hash>.key`), which is never opened.
 
-Reading a text is pure; `record_of` and `read_records` are the readers. Paths, pids, start ticks and the text
-itself are for decisions only: they go into no message, record or log.
+Reading a text is pure; `this_domain`, `record_of` and `read_records` are the readers. They raise OSError
+where nothing can be seen: nobody is taken for absent who was not looked for. Paths, pids, start ticks and the
+text itself are for decisions only: they go into no message, record or log.
 """
 
 import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,8 @@ from attrs import field, frozen
 
 from hybridmux.agents.agent_files import folder_of, is_folder, read_plain
 from hybridmux.agents.profile import TurnState
+from hybridmux.proc.paths import NOWHERE
+from hybridmux.proc.spare import SHORT, with_spare
 from hybridmux.proc.table import Entry
 
 RECORD_BYTES = 64 * 1024
@@ -141,32 +146,47 @@ def folder(env: Mapping[str, str], cwd: str) -> Path:
 
 
 def this_domain() -> str | None:
-    """The domain of this server's processes; None where the machine does not say."""
+    """The domain of this server's processes; None where the machine does not say.
+
+    Raises OSError without a descriptor to read with.
+    """
     try:
-        machine = Path("/etc/machine-id").read_text(encoding="ascii")
+        machine = with_spare(partial(Path("/etc/machine-id").read_text, encoding="ascii"))
         return pid_domain(machine, os.readlink("/proc/self/ns/pid"))  # noqa: PTH115
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno in SHORT:
+            raise
         return None
 
 
 def record_of(registry: Path, facts: Facts) -> Record | None:
-    """The record of the process in `facts`, if there is one and every check holds."""
+    """The record of the process in `facts`, if there is one and every check holds.
+
+    Raises OSError without a descriptor to read with.
+    """
     record = _read(registry, f"{facts.pid}.json")
     return record if record and doubt(record, facts) is None else None
 
 
-def read_records(registry: Path) -> list[Record] | None:
-    """Every readable record; None when the folder cannot be read: then foreign writers go unseen."""
-    found = []
+def read_records(registry: Path) -> list[Record]:
+    """Every readable record; none where there is no such folder: who has not made one is not registered.
+
+    Raises OSError for a folder that cannot be looked at, and without a descriptor: foreign writers go unseen.
+    """
     try:
-        with os.scandir(registry) as entries:
-            for _, entry in zip(range(ENTRIES), entries, strict=False):
-                record = _read(registry, entry.name) if file_pid(entry.name) else None
-                if record:
-                    found.append(record)
-    except (OSError, ValueError):
-        return None
-    return found
+        names = with_spare(partial(_names, registry))
+    except ValueError:
+        return []
+    except OSError as error:
+        if error.errno not in NOWHERE:
+            raise
+        return []
+    return [record for record in (_read(registry, name) for name in names) if record]
+
+
+def _names(registry: Path) -> list[str]:
+    with os.scandir(registry) as entries:
+        return [entry.name for entry in islice(entries, ENTRIES) if file_pid(entry.name)]
 
 
 def _read(registry: Path, name: str) -> Record | None:

@@ -4,6 +4,7 @@
 it runs all start files, so whoever calls asks once and hands it on. None: the shell did not get so far.
 """
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -160,9 +161,18 @@ def _named(profile: Profile, env: Env, cwd: str) -> Obstacle | None:
         trouble = str(exc)
     if trouble is None:
         return None
-    # As everywhere, which variable it is is told, and not what it says.
-    unsaid = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", HIDDEN, trouble) if value.strip() else trouble
-    return Obstacle(side="acp", text=f"{variable} names no program: {unsaid}; correct it or unset it")
+    text = f"{variable} names no program: {_unsaid(trouble, value, cwd)}; correct it or unset it"
+    return Obstacle(side="acp", text=text)
+
+
+def _unsaid(trouble: str, value: str, cwd: str) -> str:
+    """As everywhere, which variable it is is told, and not what it says, however that is spelled."""
+    if not value.strip():
+        return trouble
+    full = os.path.join(cwd, value)  # noqa: PTH118
+    spellings = {full, os.path.abspath(full), value, os.path.normpath(value)}  # noqa: PTH100
+    told = "|".join(re.escape(one) for one in sorted(spellings, key=len, reverse=True))
+    return re.sub(rf"(?<!\w)(?:{told})(?!\w)", HIDDEN, trouble)
 
 
 def how_to_install(profile: Profile, part: Part) -> str | None:

@@ -79,7 +79,8 @@ def testimony(profile: Profile, subject: Subject) -> Testimony:
 def openers(profile: Profile, session_id: str, env: Mapping[str, str], cwd: str) -> Openers:
     """Who has the session open, as far as files can tell: ours and others'.
 
-    `env`, `cwd`: those of a program of ours that would open it; they say where the files are.
+    `env`, `cwd`: those of a program of ours that would open it; they say where the files are. Raises OSError
+    where nobody can be seen, whoever there is.
     """
     match profile.evidence:
         case "registry":
@@ -117,7 +118,7 @@ def _registered(subject: Subject) -> Testimony:
 
 
 def _launched(pid: int) -> list[Entry]:
-    root, below = table.entry(pid), filter(None, map(table.entry, table.children(pid)))
+    root, below = table.find(pid), filter(None, map(table.find, table.children(pid)))
     return claude_registry.launched(root, below, table.program) if root else []
 
 
@@ -126,7 +127,7 @@ def _locked(subject: Subject) -> Testimony:
     home = codex_locks.home(subject.env, subject.cwd)
     held = (codex_locks.held_threads(pids, home) for pids in _nearest(subject.pid)) if home else ()
     threads = next(filter(None, held), None)
-    return Testimony(session_id=threads[-1] if threads else None)
+    return Testimony(session_id=codex_locks.open_thread(threads, home) if threads and home else None)
 
 
 def _nearest(pid: int) -> Iterator[Iterable[int]]:
@@ -150,8 +151,8 @@ def _registrants(session_id: str, env: Mapping[str, str], cwd: str) -> Openers:
     domain = claude_registry.this_domain()
     if domain is None:
         return Openers()
-    records = claude_registry.read_records(claude_registry.folder(env, cwd)) or []
+    records = claude_registry.read_records(claude_registry.folder(env, cwd))
     named = claude_registry.claimants(records, session_id, domain=domain)
-    found = {pid: table.entry(pid) for pid in named}
+    found = {pid: table.find(pid) for pid in named}
     alive = {pid: one.start_ticks for pid, one in found.items() if one and one.alive}
     return Openers(frozenset((pid, ticks) for pid, ticks in named.items() if alive.get(pid) == ticks))

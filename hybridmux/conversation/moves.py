@@ -13,6 +13,7 @@ from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import AuthRequired, OccupiedElsewhere, SideFailed, Summary, TuiSide
 from hybridmux.conversation.tries import pauses
 from hybridmux.conversation.unprompted import reopenable, tell_replaced
+from hybridmux.conversation.watching import tell_outdated
 from hybridmux.errors import AgentFailed, Conflict, HybridmuxError, StoreUnusable
 from hybridmux.problems import said
 from hybridmux.proc.paths import no_folder
@@ -114,6 +115,7 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
     """
     check_folder(s)
     await check_connector(s)
+    await check_program(s)  # without it there would be no way back
     try:
         with _asking(s):
             chat = await s.sides.open_chat()
@@ -122,6 +124,8 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
             found = await identity.find(s, chat, chosen)
             s.opening = found.session_id if found else None
         s.turns.auth_required = False
+        with trio.move_on_after(s.budgets.stopping_step):
+            await tell_outdated(s, chat)
         yield found
     finally:
         await s.sides.discard()

@@ -42,7 +42,8 @@ class RealSides:
         return None
 
     async def obstacles(self, plan: Plan, side: Place) -> list[Obstacle]:
-        """Why a side cannot start here, as far as that is known without starting it: by a new look."""
+        """Why a side cannot start here, as far as that is known without starting it: by a new look, or the
+        last one that told something."""
         seen = await plan.seen.look()
         found = await obstacles(plan.profile, plan.launch, seen, plan.cwd, side=side)
         if side == "tui" and not found:

@@ -10,7 +10,6 @@ from hybridmux.conversation.bell import Bell
 from hybridmux.conversation.held import Held
 from hybridmux.conversation.sizing import Sizing
 from hybridmux.conversation.supervised import supervised
-from hybridmux.errors import HybridmuxError
 from hybridmux.proc.mark import Mark
 from hybridmux.terminal.terminal import Terminal, open_terminal
 from hybridmux.wire.sessions import SessionInfo
@@ -47,18 +46,18 @@ class ShellSession:
         *,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Starts the program (raises `SpawnFailed`) and stays until the session leaves the list."""
+        """Starts the program (raises what keeps it from that) and stays until the session leaves the list."""
         env = {**self._env, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
         cols, rows = size
         manager = open_terminal(
             self.cmd, cwd=self.cwd, env=env, mark=mark, cols=cols, rows=rows, budgets=budgets
         )
-        failure: HybridmuxError | None = None
+        failure: Exception | None = None
         async with supervised(self.id, self._fail) as nursery:
             try:
                 self._held = await Held.open(nursery, manager)
-            except HybridmuxError as exc:
-                failure = exc  # raised below, outside of the nursery's group
+            except Exception as exc:
+                failure = exc  # raised below, to whoever waits for the start: there is no session yet
             else:
                 nursery.start_soon(self._watch, self._held.value)
                 task_status.started()

@@ -31,7 +31,7 @@ from hybridmux.conversation.phases import PhaseTimeout, Step
 from hybridmux.conversation.session import HybridSession
 from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed, Summary, TuiSide
 from hybridmux.conversation.unprompted import reopenable, tell_replaced
-from hybridmux.errors import BadRequest, Conflict
+from hybridmux.errors import BadRequest, Conflict, HybridmuxError
 from hybridmux.terminal.keyboard import InputStuck
 from hybridmux.wire.sessions import SwitchRequest, SwitchResult
 from hybridmux.wire.types import instant
@@ -244,12 +244,15 @@ async def _after_parting(s: HybridSession, expected: Summary, parting: str, *, g
         await identity.check_sole(s, s.sides.waiting, expected)
     if last is None or last == expected.session_id:
         return expected
-    s.opening = last  # a roll-back goes to where the terminal was, unless there is no such conversation
+    s.opening = last  # a roll-back goes to where the terminal was, unless that is not to be had
     found = identity.named(await s.sides.waiting.sessions(last), last)
-    if found is None:
+    try:
+        if found is None:
+            raise SideFailed(f"the terminal ended on another conversation ({last}) that is not listed")
+        identity.check_free(s, last)
+    except HybridmuxError:
         s.opening = expected.session_id
-        raise SideFailed(f"the terminal ended on another conversation ({last}) that is not listed")
-    identity.check_free(s, last)
+        raise
     if last != s.record.agent_session_id:
         s.id_change = {"was": expected.session_id, "now": last, "reason": "the terminal had moved on to it"}
     return found

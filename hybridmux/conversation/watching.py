@@ -32,11 +32,11 @@ def chat_adopted(s: "HybridSession", held: Held[ChatSide]) -> None:
     held.value.asker = s.turns.asking
     s.outsiders.left_traces = s.outsiders.present  # it has read what those wrote who have gone
     held.nursery.start_soon(chat_end, s, held)
-    held.nursery.start_soon(_ask_versions, s, held.value)
+    held.nursery.start_soon(tell_outdated, s, held.value)
 
 
-async def _ask_versions(s: "HybridSession", chat: ChatSide) -> None:
-    """Programs that are older than what was tried are named; nothing waits for this."""
+async def tell_outdated(s: "HybridSession", chat: ChatSide) -> None:
+    """Programs that are older than what was tried are named in the chat state."""
     with suppress(SideFailed):
         s.outdated = await s.sides.outdated(chat)
         s.changed()

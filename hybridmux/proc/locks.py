@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from hybridmux.proc.paths import NOWHERE
 from hybridmux.proc.spare import SHORT, with_spare
 from hybridmux.proc.table import Entry, entries, entry, open_files
 
@@ -49,11 +50,19 @@ def holders(
 def lock_holders(path: Path) -> frozenset[int]:
     """The pids of the processes that hold the file's lock, as far as we may see them.
 
-    Raises OSError without a descriptor to look with: nobody seen is not the same as nobody.
+    Raises OSError without a descriptor to look with, or where the file cannot be looked at: nobody seen is
+    not the same as nobody.
     """
     try:
         status, name = path.stat(), os.path.realpath(path)
-        inode = (os.major(status.st_dev), os.minor(status.st_dev), status.st_ino)
+    except ValueError:
+        return frozenset()
+    except OSError as error:
+        if error.errno not in NOWHERE:
+            raise
+        return frozenset()
+    inode = (os.major(status.st_dev), os.minor(status.st_dev), status.st_ino)
+    try:
         locks = parse_locks(with_spare(partial(Path("/proc/locks").read_text, encoding="ascii")))
         return holders(locks, inode, lambda pid: name in open_files(pid))
     except (OSError, ValueError) as error:
@@ -64,7 +73,9 @@ def lock_holders(path: Path) -> frozenset[int]:
 
 def lock_holder(path: Path) -> int | None:
     """The pid of a process that holds the file's lock; None if nobody does, or nobody who can be seen."""
-    return next(iter(lock_holders(path)), None)
+    with suppress(OSError):
+        return next(iter(lock_holders(path)), None)
+    return None
 
 
 def listening(lines: Iterable[str], port: int) -> set[str]:

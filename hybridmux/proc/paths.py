@@ -1,7 +1,11 @@
 """Paths that others name: such a text need not be a path at all."""
 
+import errno
 import os
 import stat
+
+NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+"""Nothing is there, for anybody. Whatever else a look fails with says nothing of what is there."""
 
 
 def real(path: str) -> str | None:

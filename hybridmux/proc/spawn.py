@@ -224,8 +224,14 @@ def _by_shell(program: str, cwd: str) -> tuple[str, ...]:
     if found := _INTERPRETER.match(first):
         interpreter = os.fsdecode(found[1])
         if number := _usable(os.path.join(cwd, interpreter)):  # noqa: PTH118
-            raise SpawnFailed(f"cannot start {program}: its interpreter {interpreter}: {os.strerror(number)}")
+            raise SpawnFailed(f"cannot start {program}: {_unusable(interpreter, number)}")
     return () if first.startswith(b"#!") or b"\0" in first else ("/bin/sh",)
+
+
+def _unusable(interpreter: str, number: int) -> str:
+    if interpreter.endswith("\r"):  # unseen in a sentence, which would name a file that may well be there
+        return "its first line ends in a carriage return (Windows line ends)"
+    return f"its interpreter {interpreter}: {os.strerror(number)}"
 
 
 def resolve(name: str, path: str, cwd: str) -> str:

@@ -101,8 +101,13 @@ def _read(path: str) -> bytes:
 
 
 def entry(pid: int) -> Entry | None:
-    """The process with this pid, a zombie included; None if there is none."""
+    """The process with this pid, a zombie included; None if there is none, or none that can be seen."""
     return parse_stat(_read(f"/proc/{pid}/stat"))
+
+
+def find(pid: int) -> Entry | None:
+    """The same where the unseen must not count as gone: raises OSError without a descriptor to look with."""
+    return parse_stat(_look(f"/proc/{pid}/stat"))
 
 
 def entries() -> dict[int, Entry]:
@@ -115,15 +120,18 @@ def entries() -> dict[int, Entry]:
 def children(pid: int) -> list[int]:
     """The pids of its children; from the kernel's own lists where it keeps them, which is quick.
 
-    Those lists may lack a child while another one ends.
+    Those lists may lack a child while another one ends. Raises OSError without a descriptor to look with.
     """
     folder = f"/proc/{pid}/task"
     if not os.path.exists(f"{folder}/{pid}/children"):  # noqa: PTH110 - speed
         return [one.pid for one in entries().values() if one.ppid == pid]
     found: list[int] = []
-    with suppress(OSError):
-        for thread in os.listdir(folder):  # noqa: PTH208 - speed
-            found += map(int, _read(f"{folder}/{thread}/children").split())
+    try:
+        for thread in with_spare(partial(os.listdir, folder)):
+            found += map(int, _look(f"{folder}/{thread}/children").split())
+    except OSError as error:
+        if error.errno in SHORT:
+            raise
     return found
 
 

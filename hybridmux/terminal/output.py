@@ -1,21 +1,26 @@
 """What a program writes, taken apart: what people see, its title, and what it says to us alone."""
 
+from collections.abc import Callable
+
 import trio
 
 from hybridmux.budgets import OPENING_WAIT, SAFE_GRID, SCREEN_PAUSE, SCREEN_REST
 from hybridmux.journal import ByteJournal
 from hybridmux.terminal.markers import TITLE, Scanner, title
 from hybridmux.terminal.modes import repair, setup
-from hybridmux.terminal.private import ANSWER, QUERY, CursorAsked, PrivateFilter
-from hybridmux.terminal.questions import CursorQuestion, Questions
+from hybridmux.terminal.private import ANSWER, QUERY, PrivateFilter
+from hybridmux.terminal.questions import Questions
 from hybridmux.terminal.screen import Screen
 
 
 class Output:
     """The journal, the title, the agent state and the screen of one terminal."""
 
-    def __init__(self, cols: int, rows: int, scrollback_bytes: int, *, listens: bool) -> None:
-        """`listens`: say yes to a program that asks whether somebody listens to its agent state."""
+    def __init__(
+        self, cols: int, rows: int, scrollback_bytes: int, *, listens: bool, viewers: Callable[[], int]
+    ) -> None:
+        """`listens`: say yes to a program that asks whether somebody listens to its agent state. `viewers`:
+        how many look on now."""
         self.journal = ByteJournal(scrollback_bytes)
         self.title = ""
         self.osc7501: str | None = None
@@ -23,21 +28,20 @@ class Output:
         self._scanner = Scanner(TITLE, keep=2 * scrollback_bytes // SAFE_GRID + 2)
         self.screen = Screen(self.journal, cols, rows, self._scanner)
         self._screen_work = trio.lowlevel.ParkingLot()
-        self.questions = Questions(self.screen)
+        self.questions = Questions(self.screen, viewers)
         self._listens = listens
 
     def take(self, data: bytes) -> None:
         """What has been read."""
         begin = self.journal.end
-        shown, heard = self._private.feed(data)
+        shown, payloads = self._private.feed(data)
         self._show(shown)
-        for one in heard:
-            if isinstance(one, CursorAsked):
-                self.questions.add(CursorQuestion(begin + one.at, one.dec))
-            elif one.payload != QUERY:
-                self.osc7501 = one.payload.decode("utf-8", "replace")
+        self.questions.listen(shown, begin)
+        for payload in payloads:
+            if payload != QUERY:
+                self.osc7501 = payload.decode("utf-8", "replace")
             elif self._listens:
-                self.questions.add(ANSWER)
+                self.questions.say(ANSWER)
 
     def _show(self, data: bytes) -> None:
         if data:

@@ -57,6 +57,10 @@ class Pace:
             self._viewers.discard(viewer)
             self.wake()
 
+    def viewers(self) -> int:
+        """How many there are."""
+        return len(self._viewers)
+
     def wake(self) -> None:
         """Something changed for the reader that waits."""
         self._lot.unpark_all()

@@ -92,7 +92,7 @@ class Screen:
         self._hurry()
         while (left := (self.journal.end if until is None else until) - self.position) > 0:
             began = time.perf_counter()
-            self._draw(min(SCREEN_SLICE, left))
+            self._draw(SCREEN_SLICE, left)
             await trio.sleep(rest * (time.perf_counter() - began))
 
     async def cursor_at(self, position: int) -> tuple[int, int]:
@@ -130,11 +130,13 @@ class Screen:
             self._leap(self.journal.end - self._behind // 2)
         return self.journal.end - self.position > SCREEN_AHEAD
 
-    def _draw(self, at_most: int) -> None:
-        """Draws one piece, after leaving out what would only scroll away."""
+    def _draw(self, at_most: int, left: int | None = None) -> None:
+        """Draws one piece, after leaving out what would only scroll away; nothing that is not `left`."""
         self._resize_until(self.position)
-        room = self._sizes[0][0] - self.position if self._sizes else max(_PIECE, at_most)
-        data = self.journal.read(self.position, min(room, max(_PIECE, at_most)))
+        room = max(_PIECE, at_most) if left is None else min(max(_PIECE, at_most), left)
+        if self._sizes:
+            room = min(room, self._sizes[0][0] - self.position)
+        data = self.journal.read(self.position, room)
         skipped = self._scrolled_away(data)
         if skipped:
             self._emulator.resync()

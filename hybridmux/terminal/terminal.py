@@ -37,7 +37,14 @@ class Terminal:
     def __init__(
         self, pty: Pty, child: Child, family: Family, budgets: Budgets, *, answer_osc7501: bool
     ) -> None:
-        self._output = Output(pty.cols, pty.rows, budgets.scrollback_bytes, listens=answer_osc7501)
+        self._pace = Pace(budgets.pace_patience)
+        self._output = Output(
+            pty.cols,
+            pty.rows,
+            budgets.scrollback_bytes,
+            listens=answer_osc7501,
+            viewers=self._pace.viewers,
+        )
         self.journal = self._output.journal
         """The output without agent states; closed when the program has exited and nobody has it open."""
         self.screen = self._output.screen
@@ -53,7 +60,6 @@ class Terminal:
         """Moves with each output, title, agent state and exit, and at the end of the output."""
         self._pty = pty
         self._budgets = budgets
-        self._pace = Pace(budgets.pace_patience)
         self._changed = trio.lowlevel.ParkingLot()
         self._exited = trio.Event()
         self._output_ended = trio.Event()
@@ -117,6 +123,10 @@ class Terminal:
         part may have been written.
         """
         await self._keyboard.write(data)
+
+    def sift(self, data: bytes) -> bytes:
+        """A viewer's input without what its terminal answers to a question that has its answer already."""
+        return self._output.questions.sift(data)
 
     async def wait_exited(self) -> int:
         """Waits for the end of the program itself (its descendants may live on) and gives its exit code."""
@@ -191,7 +201,7 @@ class Terminal:
             async with trio.open_nursery() as nursery:
                 for task in (self._read, self._watch_exit):
                     nursery.start_soon(task)
-                nursery.start_soon(self._output.questions.keep_answering, self.write)
+                nursery.start_soon(self._output.questions.run, self.write)
                 nursery.start_soon(self._output.keep_screen)
                 nursery.start_soon(self._repainter.keep)
 

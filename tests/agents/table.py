@@ -25,6 +25,8 @@ class Agent:
     """What such a conversation has from the start: (role, text)."""
     pick_older: bytes | None = None
     """What chooses, before Enter, the conversation before this one out of what `/resume` shows."""
+    side_chat: str | None = None
+    """What is typed to begin a conversation beside the one that is open, before its first words."""
     keeps_words: bool = True
     """Whether an interrupted answer is replayed."""
     replays_refused: bool = True
@@ -58,6 +60,7 @@ AGENTS = {
             keeps_words=False,
             replays_refused=False,
             pick_older=b"\x1b[B",
+            side_chat="/side",
         ),
         Agent(
             name="claudecode",

@@ -8,6 +8,7 @@ from tempfile import mkdtemp
 import pytest
 
 from hybridmux.acp.reading import Json
+from hybridmux.budgets import Budgets
 from tests.agents.sides import PROFILE, connector
 from tests.agents.use import (
     AGENT,
@@ -120,6 +121,23 @@ async def test_before_its_first_message_a_terminal_has_no_conversation_to_move(t
         await until_info(client, sid, lambda info: info["status"] == "idle", PATIENCE)
         async with client.chat(sid) as chat:
             assert chat.state["eligibility"] == {"available": True}
+
+
+@pytest.mark.skipif(AGENT.side_chat is None, reason="has no side chats")
+async def test_a_side_chat_is_not_the_conversation(tmp_path):
+    async with session_of(tmp_path) as (client, sid):
+        await say_in_terminal(client, sid, "first words")
+        await until_info(client, sid, lambda info: info["hybrid"]["agentSessionId"], PATIENCE)
+        was = (await hybrid(client, sid))["agentSessionId"]
+        async with client.terminal(sid) as term:
+            await submit(term, f"{AGENT.side_chat} by the way")
+            await term.until_text("echo: by the way", PATIENCE)
+            await term.until_quiet(2 * Budgets().evidence_beat, PATIENCE)
+        assert (await hybrid(client, sid))["agentSessionId"] == was
+        assert (await client.switch(sid, "acp"))["side"] == "acp"
+        assert (await heard(client, sid))[:2] == said("first words")
+        assert (await hybrid(client, sid))["agentSessionId"] == was
+        assert (await record_of(client, sid))["agentSessionHistory"] == []
 
 
 async def test_two_sessions_in_one_folder_keep_apart(tmp_path):

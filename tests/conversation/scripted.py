@@ -20,6 +20,7 @@ from hybridmux.conversation.sides import (
 from hybridmux.errors import StoreUnusable
 from hybridmux.journal import ByteJournal
 from hybridmux.store.records import Record
+from hybridmux.wire.chat import Outdated
 
 from .world import World, behave
 
@@ -339,11 +340,11 @@ class ScriptedSides:
         return self.world.missing
 
     async def obstacles(self, plan, side) -> list[Obstacle]:
-        text = self.world.missing if side == "acp" else None
-        return [Obstacle(side="acp", text=text, missing=True)] if text else []
+        text = self.world.missing if side == "acp" else self.world.no_program
+        return [Obstacle(side=side, text=text, missing=True)] if text else []
 
-    async def outdated(self, plan, chat) -> list:
-        return []
+    async def outdated(self, plan, chat) -> list[Outdated]:
+        return self.world.outdated
 
     def openers(self, plan, session_id) -> Openers:
         self.world.looks += 1

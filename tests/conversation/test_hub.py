@@ -1,13 +1,16 @@
 """The hub on scripted sides: what two requests at once must not do to each other."""
 
 import os
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from hybridmux.agents.registry import Registry
 from hybridmux.budgets import Budgets
+from hybridmux.conversation import shell
 from hybridmux.conversation.hub import Hub
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.run import Run
@@ -76,12 +79,17 @@ async def test_a_session_that_is_being_created_ends_with_the_server(autojump_clo
 SHELL = CreateSession(cmd=["/bin/sh", "-c", "head -c 200000 /dev/zero | tr '\\0' x; sleep 1000"], cwd="/")
 
 
-async def test_a_fault_in_an_ordinary_terminal_ends_that_one_only(monkeypatch):
-    monkeypatch.setattr(Screen, "catch_up", lambda *args, **more: 1 / 0)
-    hub = Hub(
+def real_terminals() -> Hub:
+    """A hub whose hybrid sessions are on scripted sides, and whose ordinary terminals are real."""
+    return Hub(
         sides=Stage(True), registry=Registry([WATCHED]), records=Records(), configs=Configs(),
         budgets=Budgets(), run=Run.of(Path("/")), environ={"PATH": os.environ["PATH"]},
     )  # fmt: skip
+
+
+async def test_a_fault_in_an_ordinary_terminal_ends_that_one_only(monkeypatch):
+    monkeypatch.setattr(Screen, "catch_up", lambda *args, **more: 1 / 0)
+    hub = real_terminals()
     with trio.fail_after(30):
         async with trio.open_nursery() as nursery:
             await nursery.start(hub.serve)
@@ -93,5 +101,25 @@ async def test_a_fault_in_an_ordinary_terminal_ends_that_one_only(monkeypatch):
             assert shell in hub.all()
             assert hybrid.position.step is Step.TUI
             await hub.close(shell.id)
+            assert hub.all() == [hybrid]
+            nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def fails_to_open(*_, **__):
+    await trio.lowlevel.checkpoint()
+    yield 1 / 0
+
+
+async def test_a_fault_while_an_ordinary_terminal_opens_is_told_as_it_is(monkeypatch):
+    monkeypatch.setattr(shell, "open_terminal", fails_to_open)
+    hub = real_terminals()
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(hub.serve)
+            with pytest.raises(ZeroDivisionError):
+                await hub.create(SHELL)
+            assert hub.all() == []
+            hybrid = await hub.create(CreateSession(config_id="c1"))
             assert hub.all() == [hybrid]
             nursery.cancel_scope.cancel()

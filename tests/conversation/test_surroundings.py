@@ -82,3 +82,19 @@ async def test_a_shell_that_ends_before_the_agent_is_not_asked_twice(wrapped):
             pytest.fail("it started")
     assert wrapped.shells() == 1
     assert await wrapped.sides.obstacles(wrapped.plan, "acp") == []
+
+
+async def test_a_shell_that_fails_once_takes_back_nothing_of_what_it_told(wrapped):
+    sides, plan, good = wrapped.sides, wrapped.plan, f"PATH={wrapped.programs.bin}:$PATH"
+    wrapped.writes(f"{good}; export CODEX_HOME=/own")
+    assert await sides.obstacles(plan, "acp") == []
+    told = dict(plan.seen.env)
+    assert told["CODEX_HOME"] == "/own"
+    wrapped.writes("exit 3")
+    (wrapped.programs.bin / "codex-acp").unlink()
+    (missing,) = await sides.obstacles(plan, "acp")
+    assert missing.text.startswith("codex-acp is not installed")
+    assert plan.seen.env == await plan.seen.known() == told
+    wrapped.writes(f"{good}; export CODEX_HOME=/other")
+    await sides.obstacles(plan, "acp")
+    assert plan.seen.env["CODEX_HOME"] == "/other"

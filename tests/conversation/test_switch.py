@@ -10,6 +10,7 @@ from hybridmux.conversation import lifecycle, switch
 from hybridmux.conversation.phases import Step
 from hybridmux.conversation.sides import OccupiedElsewhere, SideFailed
 from hybridmux.errors import AgentFailed, Conflict, StoreUnusable
+from hybridmux.wire.chat import Outdated
 
 from .play import WATCHED, Play, play
 from .world import ID, World
@@ -271,6 +272,42 @@ async def test_the_farewell_names_a_conversation_nobody_lists(autojump_clock):
         with pytest.raises(AgentFailed, match="demo_9"):
             await to_chat(p)
         assert_back_in_terminal(p)  # what nobody lists cannot be opened again
+
+
+async def test_the_farewell_names_a_conversation_that_somebody_else_has(autojump_clock):
+    other = "demo_2"
+    world = World(listed=[ID, other], farewell=f"Continue with: hybridmux-demo tui --resume {other}")
+    world.elsewhere.add(other)
+    async with play(world, profile=WATCHED) as p:
+        with pytest.raises(AgentFailed, match="open"):
+            await to_chat(p)
+        assert_back_in_terminal(p)
+        assert p.sides.tui.session_id == ID
+
+
+async def test_without_the_program_there_is_no_way_back_and_none_out(autojump_clock):
+    async with play(World()) as p:
+        p.world.no_program = "claude is not installed"
+        with pytest.raises(AgentFailed, match="not installed"):
+            await to_chat(p)
+        assert p.session.position.step is Step.TUI
+        assert p.world.happened == []
+
+
+async def test_what_is_old_is_told_before_anything_is_stopped(autojump_clock):
+    old = Outdated(name="Demo", version="0.1", verified="1.0")
+    seen = []
+    world = World(outdated=[old])
+    async with play(world) as p:
+        note = world.note
+
+        def watch(what: str) -> None:
+            seen.append((what, p.session.outdated))
+            note(what)
+
+        world.__class__ = type("Watched", (World,), {"note": staticmethod(watch), "__slots__": ()})
+        await to_chat(p)
+    assert ("quit", [old]) in seen
 
 
 async def test_two_switches_at_once(autojump_clock):

@@ -12,6 +12,7 @@ from attrs import define, field
 
 from hybridmux.agents.profile import Source
 from hybridmux.store.records import Record
+from hybridmux.wire.chat import Outdated
 
 ID = "demo_1"
 
@@ -57,6 +58,10 @@ class World:
     """Seconds that each start, stop and call takes."""
     prompts_open: int = 0
     missing: str | None = None
+    """Why the connector cannot be started."""
+    no_program: str | None = None
+    """The same for the terminal's program."""
+    outdated: list[Outdated] = field(factory=list)
     elsewhere: set[str] = field(factory=set)
     """Agent sessions that programs of others have open."""
     looks: int = 0

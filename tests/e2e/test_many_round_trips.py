@@ -46,4 +46,4 @@ async def test_random_round_trips_lose_and_leak_nothing(tmp_path):
         await client.delete(f"/api/sessions/{sid}")
         assert marked(server.data) == []
         assert stored_texts(server.home, agent_id) == said
-        assert temp_folders() == temp_before
+        assert temp_folders() <= temp_before  # a server that ends meanwhile takes its own with it

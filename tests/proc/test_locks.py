@@ -1,5 +1,6 @@
 """Who holds a lock and who listens, by what the kernel says of this process."""
 
+import errno
 import fcntl
 import os
 import socket
@@ -71,6 +72,16 @@ def test_a_lock_that_the_kernel_files_under_another_device(tmp_path, monkeypatch
         (tmp_path / "lock").rename(tmp_path / "elsewhere")
         (tmp_path / "lock").touch()
         assert not lock_holders(tmp_path / "lock")
+
+
+def test_who_holds_what_cannot_be_looked_at_is_not_known(tmp_path, monkeypatch):
+    def dead(*_, **__):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "stat", dead)
+    with pytest.raises(OSError, match="Input/output"):
+        lock_holders(tmp_path / "lock")
+    assert lock_holder(tmp_path / "lock") is None
 
 
 @pytest.mark.parametrize("name", ["x\0y", "x\ud800y", "x" * 300])

@@ -35,6 +35,7 @@ async def test_everybody_is_still_seen(started, mark):
         assert child.pid in family.members()
         assert table.environ_mark(child.pid) == mark
         assert table.entries().keys() >= {os.getpid(), child.pid}
+        assert child.pid in table.children(os.getpid())
     await family.end(STEP)
     await child.wait()
 

@@ -180,6 +180,7 @@ async def test_a_text_without_a_first_line_is_run_by_sh_as_shells_do(mark, env, 
         (["./other"], "cannot start ./other: Exec format error"),
         (["./script"], "/script: its interpreter /no/such/interpreter: No such file or directory"),
         (["./spaced"], "/spaced: its interpreter ./other/x: No such file or directory"),
+        (["./windows"], r"/windows: its first line ends in a carriage return \(Windows line ends\)$"),
         (["./folder"], "/folder: its interpreter /etc: Permission denied"),
     ],
 )
@@ -187,6 +188,7 @@ async def test_failures_leave_nothing(mark, env, tmp_path, argv, sentence):
     program(tmp_path / "other", "\x7fELF\0 of another machine")
     program(tmp_path / "script", "#!/no/such/interpreter\n")
     program(tmp_path / "spaced", "#! \t./other/x -w\n")
+    program(tmp_path / "windows", "#!/bin/sh\r\n")
     program(tmp_path / "folder", "#!/etc\n")
     with pytest.raises(SpawnFailed, match=sentence):
         await spawn(argv, cwd=str(tmp_path), env=env, stdin=PIPE, stdout=PIPE, stderr=PIPE, mark=mark)

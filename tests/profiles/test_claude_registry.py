@@ -228,7 +228,7 @@ def test_the_reader_takes_plain_records_of_living_processes_and_nothing_else(tmp
     assert registry.record_of(tmp_path, evolve(facts, start_ticks=1)) is None
     assert registry.record_of(tmp_path, evolve(facts, pid=2)) is None
     assert registry.record_of(tmp_path, evolve(facts, cwd="/")) is None
-    assert registry.read_records(tmp_path / "nowhere") is None
+    assert registry.read_records(tmp_path / "nowhere") == []
 
 
 def test_the_reader_stops_after_so_many_names(tmp_path, monkeypatch):

@@ -266,6 +266,26 @@ async def test_the_user_s_own_program_must_exist(programs, tmp_path, variable, v
     assert not any(value in one.partition(":")[2] for one in found), "values of the environment are not told"
 
 
+@pytest.mark.parametrize("kind", ["text", "link"])
+@pytest.mark.parametrize(
+    "value",
+    ["private", "./private", "{}/private", "{}//private", "no/../private", "{}/./no/../private", "private/"],
+)
+async def test_however_the_user_s_own_program_is_spelled_it_is_not_told(programs, tmp_path, kind, value):
+    file = tmp_path / "private"
+    if kind == "link":
+        file.symlink_to("/nowhere")
+    else:
+        file.write_text("hello")
+        file.chmod(0o755)
+    programs.says("claude", "2.1.332")
+    programs.says("claude-agent-acp", "0.101.0")
+    env = {"PATH": f"{programs.env['PATH']}:{tmp_path}", "CLAUDE_CODE_EXECUTABLE": value.format(tmp_path)}
+    (text,) = await told(claudecode.PROFILE, launch("claude"), env, str(tmp_path), side="acp")
+    assert text.startswith("CLAUDE_CODE_EXECUTABLE names no program: ")
+    assert "private" not in text
+
+
 async def test_the_user_s_own_program_that_is_blank(programs):
     programs.says("codex", "codex-cli 0.171.0")
     programs.says("codex-acp", "2.6.0")

@@ -22,6 +22,41 @@ LOCKS = f"{HOME}/thread-writer-locks"
 # --- codex ---
 
 
+SIDE = "01a22e24-958e-72a1-b3ef-b235e272fa0d"
+LATER = "01a22e24-aaaa-72a1-b3ef-b235e272fa0d"
+
+
+def rollout(home, thread, day, line):
+    folder = home / "sessions" / day
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"rollout-2026-11-30T20-27-59-{thread}.jsonl").write_bytes(line + b"\n{}\n")
+
+
+def meta(source):
+    return b'{"type":"session_meta","payload":{"source":"cli","thread_source":"%s"}}' % source
+
+
+@pytest.mark.parametrize(
+    ("day", "line", "found"),
+    [
+        ("2026/11/30", meta(b"tui_side_chat"), OLD),
+        ("2026/11/29", meta(b"tui_side_chat"), OLD),
+        ("2026/12/01", meta(b"subagent"), OLD),
+        ("2026/11/30", meta(b"user"), SIDE),
+        ("2026/11/30", meta(b"something_new"), SIDE),
+        ("2026/11/30", b'{"type":"session_meta","payload":{}}\n' + meta(b"subagent"), SIDE),
+        ("2026/11/30", b"", SIDE),
+        ("2026/11/28", meta(b"subagent"), SIDE),
+    ],
+)
+def test_a_thread_beside_another_is_not_the_open_one(tmp_path, day, line, found):
+    assert codex_locks.open_thread([OLD, SIDE], str(tmp_path)) == SIDE  # nothing was said in it yet
+    rollout(tmp_path, SIDE, day, line)
+    assert codex_locks.open_thread([OLD, SIDE], str(tmp_path)) == found
+    assert codex_locks.open_thread([SIDE], str(tmp_path)) == SIDE
+    assert codex_locks.open_thread([OLD, SIDE, LATER], str(tmp_path)) == LATER
+
+
 def test_the_threads_among_open_files_oldest_first():
     files = {
         f"{LOCKS}/{NEW}.lock",

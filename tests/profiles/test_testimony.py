@@ -1,5 +1,6 @@
 """What files say of a running TUI and of everybody who has a session open, over real processes and locks."""
 
+import errno
 import fcntl
 import os
 import shutil
@@ -11,11 +12,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from hybridmux.agents import claudecode, codex, demo_profile, omp, opencode
+from hybridmux.agents import agent_files, claude_registry, claudecode, codex, demo_profile, omp, opencode
 from hybridmux.agents import testimony as files
 from hybridmux.agents.testimony import Openers, Subject, openers
 from hybridmux.proc import table
 from tests.support.fake_claude import foreign, register
+from tests.support.shortage import no_descriptors
 
 SESSION = "48eb007c-3c6b-4ba8-b23f-7c6ce8782516"
 OTHER = SESSION.replace("4", "5")
@@ -133,6 +135,66 @@ def test_who_is_registered_counts_while_it_lives(tmp_path):
 def test_a_registration_that_does_not_fit_its_process_counts_for_nothing(tmp_path, change):
     with foreign(tmp_path / ".claude", SESSION, **change):
         assert not openers(claudecode.PROFILE, SESSION, {"HOME": str(tmp_path)}, "/")
+
+
+def test_who_is_registered_is_seen_without_a_descriptor(tmp_path):
+    with foreign(tmp_path / ".claude", SESSION) as pid:
+        one = subject(tmp_path, pid, cwd=os.path.realpath("."))
+        with no_descriptors():
+            found = openers(claudecode.PROFILE, SESSION, {"HOME": str(tmp_path)}, "/")
+            assert files.testimony(claudecode.PROFILE, one).session_id == SESSION
+        assert found.any_but(NOBODY)
+
+
+@pytest.mark.parametrize("blind", [claude_registry, agent_files, table])
+def test_nobody_is_taken_for_absent_where_not_even_the_spare_helps(tmp_path, monkeypatch, blind):
+    def taken(work):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with foreign(tmp_path / ".claude", SESSION) as pid:
+        one = subject(tmp_path, pid, cwd=os.path.realpath("."))
+        monkeypatch.setattr(blind, "with_spare", taken)
+        with pytest.raises(OSError, match="Too many"):
+            openers(claudecode.PROFILE, SESSION, {"HOME": str(tmp_path)}, "/")
+        stated = files.testimony(claudecode.PROFILE, one)
+        assert stated.session_id == (SESSION if blind is table else None)
+
+
+def test_of_several_launched_that_cannot_be_looked_at_none_is_the_only_one(tmp_path, monkeypatch):
+    with launched(tmp_path, agents=2) as (launcher, agent):
+        register(tmp_path / ".claude", agent, SESSION)
+        one, (hidden, _) = subject(tmp_path, launcher), sorted(table.children(launcher), key=agent.__eq__)
+        look = table.with_spare
+
+        def one_fails(work):
+            if work.args[0] == f"/proc/{hidden}/stat":
+                raise OSError(errno.EMFILE, "Too many open files")
+            return look(work)
+
+        monkeypatch.setattr(table, "with_spare", one_fails)
+        assert files.testimony(claudecode.PROFILE, one) == files.Testimony()
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE])
+def test_a_registry_that_is_there_and_cannot_be_looked_at_hides_who_is_in_it(tmp_path, monkeypatch, number):
+    def refuse(folder):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(OSError, match=os.strerror(number)):
+        openers(claudecode.PROFILE, SESSION, {"HOME": str(tmp_path)}, "/")
+    assert files.testimony(claudecode.PROFILE, subject(tmp_path, os.getpid())) == files.Testimony()
+
+
+@pytest.mark.parametrize("where", ["missing", "file", "loop"])
+def test_nobody_is_in_a_registry_that_is_no_folder(tmp_path, where):
+    config = tmp_path / ".claude"
+    config.mkdir()
+    if where == "file":
+        (config / "sessions").touch()
+    elif where == "loop":
+        (config / "sessions").symlink_to(config / "sessions")
+    assert not openers(claudecode.PROFILE, SESSION, {"HOME": str(tmp_path)}, "/")
 
 
 def test_who_holds_a_lock_counts_until_it_ends(tmp_path):

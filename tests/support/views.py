@@ -55,7 +55,7 @@ class View:
             while True:
                 message = await self.ws.get_message()
                 if isinstance(message, bytes):
-                    self._take_bytes(message)
+                    await self._take_bytes(message)
                 else:
                     self._take(json.loads(message))
                 self._lot.unpark_all()
@@ -67,7 +67,7 @@ class View:
     def _take(self, frame: Json) -> None:
         raise NotImplementedError
 
-    def _take_bytes(self, data: bytes) -> None:
+    async def _take_bytes(self, data: bytes) -> None:
         must(False, f"no binary frames here, {len(data)} bytes")
 
     def describe(self) -> str:
@@ -91,7 +91,7 @@ class View:
 
 
 class TerminalView(View):
-    """A terminal's bytes, drawn by pyte when somebody looks."""
+    """A terminal's bytes, drawn by pyte when somebody looks. Says where the cursor is, as terminals do."""
 
     def __init__(self, ws: trio_websocket.WebSocketConnection) -> None:
         super().__init__(ws)
@@ -111,9 +111,13 @@ class TerminalView(View):
             self._emulator.feed(frame.get("modes", "").encode())
         self.frames.append(frame)
 
-    def _take_bytes(self, data: bytes) -> None:
+    async def _take_bytes(self, data: bytes) -> None:
         must(self.frames, "hello comes before the bytes")
         self.data += data
+        if b"\x1b[6n" in data and self._last("live"):
+            self._draw()
+            row, column = self._emulator.display.reported_cursor()
+            await self.ws.send_message(b"\x1b[%d;%dR" % (row, column))
 
     def _last(self, kind: str) -> Json:
         return next((frame for frame in reversed(self.frames) if frame["type"] == kind), {})

@@ -5,18 +5,16 @@ import re
 
 import pytest
 import trio
-from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hybridmux.budgets import PRIVATE_BYTES
-from hybridmux.terminal.private import CursorAsked, PrivateFilter, Said
+from hybridmux.terminal.private import PrivateFilter
 from tests.support import casts
 
 OPENING = b"\x1b]7501;"
 ATOMS = [
     *(OPENING, OPENING + b"?\x07", OPENING + b"state=idle:app=codex\x1b\\", b"\x1b]7501", b"\x1b]0;t\x07"),
-    *(b"\x1b[6n", b"\x1b[?6n", b"\x1b[?", b"[", b"?", b"6", b"n"),
     *(b"\x1b", b"]", b"7", b"501;", b"\\", b"\x07", b"\x18", b"\x1a", b"\xc2", b"\x9c", b"x", b"\x1b[1m"),
     b"y" * (PRIVATE_BYTES // 2),
 ]
@@ -29,23 +27,15 @@ RECORDED = sorted(
 )
 
 
-def hear(pieces):
-    """What passes, with what is left at the end, and what is heard; places are those in all that passes."""
-    private = PrivateFilter()
-    shown, heard = b"", []
-    for piece in pieces:
-        passed, more = private.feed(piece)
-        heard += [
-            evolve(one, at=len(shown) + one.at) if isinstance(one, CursorAsked) else one for one in more
-        ]
-        shown += passed
-    return shown + private.flush(), heard
-
-
 def feed(pieces):
-    """The same with the payloads alone."""
-    shown, heard = hear(pieces)
-    return shown, [one.payload for one in heard if isinstance(one, Said)]
+    """What passes, with what is left at the end, and the payloads."""
+    private = PrivateFilter()
+    shown, payloads = b"", []
+    for piece in pieces:
+        passed, heard = private.feed(piece)
+        shown += passed
+        payloads += heard
+    return shown + private.flush(), payloads
 
 
 @pytest.mark.parametrize(
@@ -112,30 +102,7 @@ def test_what_has_nothing_of_it_is_not_copied():
 def test_any_way_of_cutting(stream, cuts):
     places = [0, *sorted({cut % (len(stream) + 1) for cut in cuts}), len(stream)]
     pieces = [stream[start:end] for start, end in itertools.pairwise(places)]
-    assert hear(pieces) == hear([stream])
-
-
-@pytest.mark.parametrize(
-    ("stream", "shown", "heard"),
-    [
-        (b"ab\x1b[6ncd", b"abcd", [CursorAsked(2, dec=False)]),
-        (b"ab\x1b[?6ncd\x1b[6n", b"abcd", [CursorAsked(2, dec=True), CursorAsked(4, dec=False)]),
-        (
-            b"\x1b[6n\x1b]7501;x\x07\xc3\xbc\x1b[6n",
-            b"\xc3\xbc",
-            [CursorAsked(0, dec=False), Said(b"x"), CursorAsked(2, dec=False)],
-        ),
-        # It aborts a string, as any escape does.
-        (b"\x1b]7501;x\x1b[6ny\x07", b"y\x07", [CursorAsked(0, dec=False)]),
-        (b"\x1b]0;t\x1b[6n", b"\x1b]0;t", [CursorAsked(5, dec=False)]),
-        # Other sequences, plain text, and what has not ended.
-        *((other, other, []) for other in (b"\x1b[16n", b"\x1b[6;1n", b"\x1b[5n", b"\x1b[?6m", b"\x1b[>6n")),
-        *((other, other, []) for other in (b"[6n 6n", b"a\x1b[6", b"a\x1b[?6", b"a\x1b[")),
-    ],
-)
-def test_where_the_cursor_is_asked_for(stream, shown, heard):
-    assert hear([stream]) == (shown, heard)
-    assert hear([stream[at : at + 1] for at in range(len(stream))]) == (shown, heard)
+    assert feed(pieces) == feed([stream])
 
 
 CHUNKS = st.one_of(
@@ -161,12 +128,10 @@ def test_recorded_agents(name):
     whole = b"".join(pieces)
     sequence = re.compile(rb"\x1b\]7501;([^\x07\x1b]*)(?:\x07|\x1b\\)")
     assert sequence.search(whole)
-    cursor = re.compile(rb"\x1b\[\??6n")
-    shown, heard = hear(pieces)
+    shown, payloads = feed(pieces)
     assert b"7501;" not in shown
-    assert shown == cursor.sub(b"", sequence.sub(b"", whole))
-    assert [one.payload for one in heard if isinstance(one, Said)] == sequence.findall(whole)
-    assert sum(isinstance(one, CursorAsked) for one in heard) == len(cursor.findall(whole))
+    assert shown == sequence.sub(b"", whole)
+    assert payloads == sequence.findall(whole)
 
 
 async def test_viewers_do_not_get_it(terminal, shows):

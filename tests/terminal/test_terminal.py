@@ -86,13 +86,24 @@ async def test_signals_are_as_in_a_new_login(terminal):
 
 
 @pytest.mark.usefixtures("way")
-async def test_an_interpreter_that_is_missing_is_said_on_the_terminal(env, mark, tmp_path):
+async def test_what_the_kernel_does_not_run_is_said_on_the_terminal(env, mark, tmp_path):
+    program = tmp_path / "program"
+    program.write_bytes(b"\x7fELF\0 of another machine")
+    program.chmod(0o755)
+    async with open_terminal(
+        [str(program)], cwd="/", env=env, mark=mark, cols=80, rows=24, budgets=FAST
+    ) as t:
+        assert await t.wait_exited() in (126, 127)
+        assert str(program) in everything(t).decode()
+
+
+async def test_an_interpreter_that_is_missing_is_said_at_once(env, mark, tmp_path):
     script = tmp_path / "script"
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
-    async with open_terminal([str(script)], cwd="/", env=env, mark=mark, cols=80, rows=24, budgets=FAST) as t:
-        assert await t.wait_exited() in (126, 127)
-        assert str(script) in everything(t).decode()
+    with pytest.raises(SpawnFailed, match="/script: its interpreter /no/such/interpreter: No such file"):
+        async with open_terminal([str(script)], cwd="/", env=env, mark=mark, cols=80, rows=24, budgets=FAST):
+            pass
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("kill -TERM $$", -signal.SIGTERM), (":", 0)])

@@ -164,6 +164,9 @@ class TerminalViewer:
     async def _input(self, data: bytes) -> None:
         if visible_terminal(self.session) is not self.terminal:
             raise Close(4409, "session moved: tui")
+        data = self.terminal.sift(data)
+        if not data:
+            return
         self._apply(self.session.sizing.typed(self.sized))
         with suppress(HybridmuxError, trio.BrokenResourceError, trio.ClosedResourceError):  # it has ended
             if isinstance(self.session, HybridSession):
