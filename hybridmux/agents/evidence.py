@@ -4,8 +4,9 @@ A profile lists its rules in order of their worth; the first that matches decide
 that are not empty. A conversation may quote all that an agent draws: so a rule about the screen says where
 its words stand (`below` the composer, or last of all), or who else says so.
 
-A look is synchronous, and any program may draw what it likes: so a pattern must cost no more than a few passes
-over the text. What looks for the last of something starts once, at `\A`, and keeps what it has found, `(?>…)`.
+A look is synchronous, and any program may draw what it likes: so a pattern must cost no more than a few
+passes over the text. What looks for the last of something starts once, at `\A`, and keeps what it has found:
+`(?>…)`.
 """
 
 import re
