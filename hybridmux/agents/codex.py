@@ -64,7 +64,7 @@ RULES = (
 )
 
 _EDIT = re.compile(r"esc again to edit")
-_EDIT_IN_TURN = re.compile(r"esc to interrupt(?s:.*)esc again to edit")
+_EDIT_IN_TURN = re.compile(r"\A(?>(?s:.*?)esc to interrupt)(?s:.*)esc again to edit")
 
 # It reports a turn a moment before it counts it as running. An Esc between offers to edit the last message;
 # a second one does that, unless the turn counts by then: that one interrupts.
@@ -121,7 +121,7 @@ PROFILE = Profile(
     # One only: the next would meet a terminal that is restored already, and end it by a signal.
     quit=(Press(b"\x03"),),
     quit_command=(Press(b"/quit", pause=0.2), Press(b"\r")),
-    farewell=farewell(rf"(?: *codex(?: .+)? resume(?: .+)?|Session ID:) {UUID}"),
+    farewell=farewell(rf"(?: *codex(?>(?: .+?)?? resume(?= ))(?: .+)?|Session ID:) {UUID}"),
     identity="list",
     evidence="locks",
     quiet=0.5,

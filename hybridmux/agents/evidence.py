@@ -1,8 +1,12 @@
-"""Screen rules as data: what a terminal's report, title and text say of the agent in it.
+r"""Screen rules as data: what a terminal's report, title and text say of the agent in it.
 
 A profile lists its rules in order of their worth; the first that matches decides. `foot` is the last lines
 that are not empty. A conversation may quote all that an agent draws: so a rule about the screen says where
 its words stand (`below` the composer, or last of all), or who else says so.
+
+A look is synchronous, and any program may draw what it likes: so a pattern must cost no more than a few
+passes over the text. What looks for the last of something starts once, at `\A`, and keeps what it has found:
+`(?>…)`.
 """
 
 import re
@@ -65,9 +69,9 @@ def trouble(name: str, pattern: str, *, also: str, occupied: bool = False) -> Ru
 
 
 def below(edge: str, no_more: str) -> str:
-    """The beginning of a pattern for what stands below a line that begins with `edge`, if none after it
-    begins with `no_more`."""
-    return rf"^{edge}.*\n(?!(?s:.*)^{no_more})(?s:.*?)"
+    """The beginning of a pattern for what stands below a line that begins with `edge`, if that is the last of
+    all that begin with `no_more` (as each edge does)."""
+    return rf"\A(?>(?s:.*)^(?={no_more})){edge}.*\n(?s:.*?)"
 
 
 REPORTS = (
@@ -90,7 +94,7 @@ def observing(rules: Sequence[Rule]) -> Callable[[Look], TuiState]:
         places: dict[Where, str] = {
             "report": look.report or "",
             "title": look.title,
-            "screen": look.screen,
+            "screen": look.screen.rstrip(),
             "foot": foot(look.screen),
         }
         for one in rules:

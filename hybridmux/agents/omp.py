@@ -52,7 +52,7 @@ RULES = (
     rule("title-running", "title", r"^π [⠁-⣿] ", "running"),
     rule("title-idle", "title", r"^π > .", "idle"),
     # The dialog's box is the last there is; the status line begins with a spinner, at rest with π.
-    rule("dialog", "foot", r"^│.*\benter select  esc cancel\b.*(?:\n[│╰].*)+\Z", "asking"),
+    rule("dialog", "foot", r"^│(?>.*\benter select  esc cancel\b).*+(?:\n[│╰].*+)++\Z", "asking"),
     rule("footer-running", "foot", r"^ *⎋ Working….*\n *[⠁-⣿] .*\n(?:(?! *π ).*\n){0,2}╰─.*\Z", "running"),
 )
 

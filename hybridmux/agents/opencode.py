@@ -15,15 +15,18 @@ from hybridmux.agents.versions import Verified
 
 # Below the composer's edge, unless more of a box follows: a dialog stands in the composer's place. Where no
 # edge is drawn, the last line. Narrow terminals break the footer between words; wide ones have a sidebar.
-_FOOTER = rf"(?:{below(' *╹▀', no_more=' *[┃╹]')}|^(?! *[┃╹])(?=.*\s*\Z).*?)"
+_LAST = r"\A(?>(?s:.*)^(?=.*\S))"
+_FOOTER = rf"(?:{below(' *╹▀', no_more=' *[┃╹]')}|{_LAST}(?! *[┃╹]).*?)"
 _RUNNING = _FOOTER + r"\besc (?:interrupt|again to)\b"
 _ONCE = re.compile(_FOOTER + r"\besc interrupt\b", re.MULTILINE)
 _AGAIN = re.compile(_FOOTER + r"\besc again to\b", re.MULTILINE)
-_CALM = re.compile(rf"\A(?!(?s:.*?){_RUNNING})", re.MULTILINE)
+_CALM = re.compile(rf"\A(?!{_RUNNING})", re.MULTILINE)
 _TAKEN = re.compile(f"{_AGAIN.pattern}|{_CALM.pattern}", re.MULTILINE)
+# In the box that is the last there is: below all lines that are no part of one.
+_DIALOG = r"\A(?>(?s:.*)^(?! *┃)|)(?s:.*?)^ *┃ +△ Permission required\b.*\n"
 
 RULES = (
-    rule("dialog", "screen", r"^ *┃ +△ Permission required\b.*(?:\n *┃.*)+\s*\Z", "asking"),
+    rule("dialog", "screen", _DIALOG, "asking"),
     rule("footer-running", "screen", _RUNNING, "running"),
     rule("footer-idle", "screen", _FOOTER + r"(?:^| )ctrl\+p\b", "idle"),
 )

@@ -118,8 +118,18 @@ class Screen:
         return self._emulator.display.modes()
 
     def resize(self, cols: int, rows: int) -> None:
-        """The screen has this size from the journal's present end on."""
-        self._sizes.append((self.journal.end, cols, rows))
+        """The screen has this size from the journal's present end on.
+
+        Of all sizes between which nothing was written two have the same effect: the smallest, which cuts, and
+        the last.
+        """
+        end, least_cols, least_rows = self.journal.end, cols, rows
+        while self._sizes and self._sizes[-1][0] == end:
+            _, other_cols, other_rows = self._sizes.pop()
+            least_cols, least_rows = min(least_cols, other_cols), min(least_rows, other_rows)
+        if (least_cols, least_rows) != (cols, rows):
+            self._sizes.append((end, least_cols, least_rows))
+        self._sizes.append((end, cols, rows))
 
     def behind(self) -> bool:
         """Whether so much is outstanding that it should be caught up; call after each write to the journal.

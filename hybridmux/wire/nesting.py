@@ -1,9 +1,10 @@
 """How deep JSON of others may nest: parsers take more than encoders, so it is bounded where it is read."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from hybridmux.budgets import JSON_DEPTH
+
+_NESTING = frozenset({dict, list})
 
 
 def may_be_deep(data: bytes | str) -> bool:
@@ -14,16 +15,20 @@ def may_be_deep(data: bytes | str) -> bool:
 
 
 def prune(value: Any, levels: int = JSON_DEPTH) -> bool:
-    """Empties what nests deeper, in place; whether there was anything."""
-    inner: Iterable[Any]
-    if isinstance(value, dict):
-        inner = value.values()
-    elif isinstance(value, list):
-        inner = value
-    else:
-        return False
-    if levels == 0:
-        was_full = bool(value)
-        value.clear()
-        return was_full
-    return sum(prune(one, levels - 1) for one in inner) > 0  # a sum, as it has to get to all
+    """Empties what nests deeper in parsed JSON, in place; whether there was anything.
+
+    Level by level, and no call for each value: a long message is mostly numbers, strings and empty lists.
+    """
+    level = [value] if value and type(value) in _NESTING else []
+    for _ in range(levels):
+        if not level:
+            return False
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _NESTING and inner
+        ]
+    for one in level:
+        one.clear()
+    return bool(level)

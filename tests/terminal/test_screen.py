@@ -172,3 +172,29 @@ def test_when_catching_up_is_due():
     rig.screen.text()
     assert not rig.write(b"x")
     assert rig.screen.text() == "x"
+
+
+SIZES = st.lists(st.tuples(st.integers(5, 30), st.integers(2, 8)), min_size=1, max_size=8)
+
+
+@given(st.lists(st.tuples(LINES, SIZES), min_size=1, max_size=3), st.integers(1, 4))
+def test_sizes_between_which_nothing_was_written_count_as_they_would_one_by_one(parts, row):
+    rig = Rig()
+    for written, sizes in parts:
+        rig.write(b"\r\n".join(written) + b"\x1b[%d;9H" % row)
+        for cols, rows in sizes:
+            rig.screen.resize(cols, rows)
+            rig.all.display.resize(rows, cols)
+    assert rig.screen.lines() == rig.exact
+    assert rig.screen._emulator.display.reported_cursor() == rig.all.display.reported_cursor()
+
+
+def test_many_sizes_at_once_are_two_at_most(monkeypatch):
+    rig = Rig()
+    fitted = []
+    display = rig.screen._emulator.display
+    monkeypatch.setattr(display, "resize", lambda rows, cols: fitted.append((cols, rows)))
+    for number in range(50):
+        rig.screen.resize(20 + number % 7, 4 + number % 3)
+    rig.screen.lines()
+    assert fitted == [(20, 4), (20, 5)]

@@ -1,5 +1,7 @@
 """What nests deeper than we could send on."""
 
+import sys
+
 import orjson
 import pytest
 from hypothesis import given
@@ -44,6 +46,24 @@ def _full_at(value: object, levels: int) -> bool:
         return bool(value) and isinstance(value, (dict, list))
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(_full_at(one, levels - 1) for one in inner)
+
+
+def test_what_a_message_mostly_holds_costs_no_call_each():
+    many = [[], {}, 1, "text", None, [2]] * 10_000
+    calls = 0
+
+    def count(_frame, event, _arg):
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        deep = prune({"params": many, "more": dict.fromkeys(range(10_000))})
+    finally:
+        sys.setprofile(before)
+    assert not deep
+    assert calls < 30_000
 
 
 @pytest.mark.parametrize("levels", [JSON_DEPTH, JSON_DEPTH + 1, 1000])
