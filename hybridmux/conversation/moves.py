@@ -49,6 +49,13 @@ async def check_program(s: HybridSession) -> None:
         raise AgentFailed(one.text)
 
 
+async def _check_way_back(s: HybridSession) -> None:
+    """Raises `AgentFailed` if the program that runs in the terminal is not there any more."""
+    for one in await s.sides.obstacles("tui"):
+        if one.missing:
+            raise AgentFailed(one.text)
+
+
 async def check_connector(s: HybridSession) -> None:
     """Raises 409 `connector_missing`, or `AgentFailed`, before any process is started."""
     found = await s.sides.obstacles("acp")
@@ -115,7 +122,7 @@ async def prechecked(s: HybridSession, chosen: str | None) -> AsyncIterator[Summ
     """
     check_folder(s)
     await check_connector(s)
-    await check_program(s)  # without it there would be no way back
+    await _check_way_back(s)
     try:
         with _asking(s):
             chat = await s.sides.open_chat()
