@@ -58,7 +58,7 @@ def _is_orphan(path: Path) -> bool:
     try:
         if path.lstat().st_uid != os.getuid():
             return False
-    except OSError:  # another server's sweep was first
+        maker = table.find(int(found["pid"]))
+    except OSError:  # another server's sweep was first, or nobody can be seen: then nobody counts as gone
         return False
-    maker = table.entry(int(found["pid"]))
     return maker is None or maker.start_ticks != int(found["ticks"])

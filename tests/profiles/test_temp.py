@@ -1,5 +1,6 @@
 """Temp folders: they go with their block, and those of a dead server with the next one."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import trio
 
 from hybridmux.agents.temp import sweep, temp_folder
+from hybridmux.proc import table
 
 
 def pid_of_the_dead() -> int:
@@ -34,6 +36,18 @@ async def test_a_folder_that_another_sweep_takes_first_is_left_to_it(tmp_path, m
         dead = tmp_path / f"hybridmux-{space}-{pid_of_the_dead()}-7-abc"
         monkeypatch.setattr(Path, "glob", lambda *_: [dead])
         assert sweep() == 0
+
+
+async def test_a_maker_that_cannot_be_seen_is_not_dead(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def taken(work):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    async with temp_folder() as folder:
+        monkeypatch.setattr(table, "with_spare", taken)
+        assert sweep() == 0
+        assert Path(folder).is_dir()
 
 
 async def test_only_folders_of_dead_makers_are_swept(tmp_path, monkeypatch):
