@@ -47,7 +47,7 @@ async def test_a_maker_that_cannot_be_seen_is_not_dead(tmp_path, monkeypatch):
     async with temp_folder() as folder:
         monkeypatch.setattr(table, "with_spare", taken)
         assert sweep() == 0
-        assert Path(folder).is_dir()
+        assert await trio.Path(folder).is_dir()
 
 
 async def test_only_folders_of_dead_makers_are_swept(tmp_path, monkeypatch):
