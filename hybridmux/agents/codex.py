@@ -116,6 +116,8 @@ PROFILE = Profile(
     observe=observing(RULES),
     # What is typed before that, as its size changes, may stay unread until the next key.
     reports=True,
+    # It comes back at once by itself, but what is typed meanwhile is lost.
+    suspends=True,
     interrupt=_INTERRUPT,
     dismiss=(Press(b"\x1b"),),
     # One only: the next would meet a terminal that is restored already, and end it by a signal.

@@ -128,7 +128,8 @@ class Profile:
     quit: tuple[Press, ...]
     """Ends an idle TUI cleanly."""
     suspends: bool = False
-    """Ctrl-Z makes it leave the terminal to a shell, of which there is none here: the key is kept from it."""
+    """Ctrl-Z makes it leave the terminal, for a while at least, to a shell, of which there is none here: the
+    key is kept from it."""
     quit_command: tuple[Press, ...] = ()
     """Typed when the keys did not help; two writes, or it is taken for a paste."""
     farewell: Callable[[str], str | None]
