@@ -210,10 +210,8 @@ class HybridSession:
 
     def _has_been_used(self, session_id: str) -> bool:
         """Whether something was said in it here before."""
-        known = session_id in self.record.agent_session_history
-        return known or any(
-            one.agent_session_id == session_id and not one.unprompted for one in self.store.all()
-        )
+        used = {one.agent_session_id for one in self.store.all() if not one.unprompted}
+        return session_id in used.union(self.record.agent_session_history)
 
     def _moved(self, session_id: str | None) -> dict[str, Any]:
         is_nothing = self.record.unprompted and not self.plan.profile.reopens_unprompted

@@ -88,9 +88,7 @@ class Questions:
         if open_now is not None:
             self._settle(open_now, self._viewers() - 1)
             return answer[0]
-        now = trio.current_time()
-        while self._late and self._late[0] < now:
-            self._late.popleft()
+        self._forget()
         if not self._late:
             return answer[0]
         self._late.popleft()
@@ -98,7 +96,14 @@ class Questions:
 
     def _settle(self, question: _Question, too_many: int) -> None:
         question.answered.set()
+        self._forget()
         self._late.extend([trio.current_time() + ANSWER_LATE] * too_many)
+
+    def _forget(self) -> None:
+        """What is late by now will not come."""
+        now = trio.current_time()
+        while self._late and self._late[0] < now:
+            self._late.popleft()
 
     async def run(self, write: Callable[[bytes], Awaitable[None]]) -> None:
         """Answers by `write`; a task of the terminal's life."""

@@ -242,17 +242,22 @@ async def test_a_disk_that_is_full_at_the_commit_rolls_back(autojump_clock):
         assert_back_in_terminal(p)
 
 
+def watch(world: World, look) -> None:
+    """Calls `look` with what happens, as it happens."""
+    note = world.note
+
+    def noted(what: str) -> None:
+        look(what)
+        note(what)
+
+    world.__class__ = type("Watched", (World,), {"note": staticmethod(noted), "__slots__": ()})
+
+
 async def test_the_record_says_switching_before_anything_is_stopped(autojump_clock):
     world = World()
     seen = []
     async with play(world) as p:
-        note = world.note
-
-        def watch(what: str) -> None:
-            seen.append((what, p.record.activity))
-            note(what)
-
-        world.__class__ = type("Watched", (World,), {"note": staticmethod(watch), "__slots__": ()})
+        watch(world, lambda what: seen.append((what, p.record.activity)))
         await to_chat(p)
     assert ("quit", "switching") in seen
 
@@ -299,13 +304,7 @@ async def test_what_is_old_is_told_before_anything_is_stopped(autojump_clock):
     seen = []
     world = World(outdated=[old])
     async with play(world) as p:
-        note = world.note
-
-        def watch(what: str) -> None:
-            seen.append((what, p.session.outdated))
-            note(what)
-
-        world.__class__ = type("Watched", (World,), {"note": staticmethod(watch), "__slots__": ()})
+        watch(world, lambda what: seen.append((what, p.session.outdated)))
         await to_chat(p)
     assert ("quit", [old]) in seen
 

@@ -158,6 +158,15 @@ async def test_a_flood_of_questions_waits_once(autojump_clock):
         assert (await p.told())[-1] == b"\x1b[1;3R"
 
 
+async def test_answers_that_never_come_are_not_waited_for_without_end(autojump_clock):
+    async with played(3) as p:
+        for _ in range(200):
+            p.output.take(b"\x1b[6n")
+            await trio.sleep(1.1 * ANSWER_GRACE)
+        assert len(await p.told()) == 200
+        assert len(p.output.questions._late) < 30
+
+
 @pytest.mark.parametrize("behind", [b"", b"\r\nx" * 3, b"\r\nline" * 200])
 async def test_the_place_is_the_one_of_the_question(autojump_clock, behind):
     async with played(0) as p:
